@@ -1,0 +1,11 @@
+"""Rule packs: all knowledge of libraries, as data, found, checked and merged for the linker.
+
+`load_packs()` gives the shipped packs, `load_packs([path])` those of the user as well.
+"""
+
+from __future__ import annotations
+
+from sendonce.packs.loading import SECTIONS, load_packs, rule_files, shipped_rules
+from sendonce.packs.merged import PackFile, Packs, Table
+
+__all__ = ["SECTIONS", "PackFile", "Packs", "Table", "load_packs", "rule_files", "shipped_rules"]

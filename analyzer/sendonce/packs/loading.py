@@ -1,0 +1,90 @@
+"""Finds and reads the TOML files of rule packs.
+
+A pack's section is the folder it lies in; a user's pack outside such a folder is in the section `project`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from sendonce.errors import PackError
+from sendonce.packs.checking import typed
+from sendonce.packs.merged import PackFile, Packs
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+SECTIONS = ("providers", "queues", "reservations", "transactions", "triggers")
+
+
+def load_packs(extra: Sequence[Path] = ()) -> Packs:
+    """The shipped packs and those in the files and directories of `extra`; raises `PackError`."""
+    digest = hashlib.sha256()
+    files: list[PackFile] = []
+    for section, path in rule_files(extra):
+        content = _read(path)
+        digest.update(f"{section}/{path.name}\0{len(content)}\0".encode() + content)
+        files.append(PackFile(section, path, typed(_parsed(content, path), path)))
+    files.sort(key=lambda file: (file.section, file.pack.name))
+    _reject_clashes(files)
+    return Packs(tuple(files), digest.hexdigest())
+
+
+def rule_files(extra: Sequence[Path] = ()) -> tuple[tuple[str, Path], ...]:
+    """Section and path of every pack, the shipped ones first; raises `PackError` for a path without packs."""
+    found = list(_files_under(shipped_rules()))
+    for path in extra:
+        found += _files_under(path)
+    return tuple(dict.fromkeys(found))
+
+
+def shipped_rules() -> Path:
+    """The directory of the shipped packs: inside the installed package, else the checkout's `rules`."""
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "rules"
+    return installed if installed.is_dir() else package.parents[1] / "rules"
+
+
+def _files_under(path: Path) -> Iterator[tuple[str, Path]]:
+    files = [path] if path.is_file() else sorted(path.rglob("*.toml"))
+    if not files:
+        raise PackError(f"{path}: {'holds no rule packs' if path.is_dir() else 'no such file or directory'}")
+    for file in files:
+        folder = file.resolve().parent.name
+        yield (folder if folder in SECTIONS else "project"), file
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PackError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _parsed(content: bytes, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(content.decode())
+    except UnicodeDecodeError:
+        raise PackError(f"{path}: is not UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PackError(f"{path}: is not valid TOML: {error}") from None
+
+
+def _reject_clashes(files: Iterable[PackFile]) -> None:
+    """Two packs of one name, or one alias with two meanings, would make the result depend on their order."""
+    names: dict[tuple[str, str], Path] = {}
+    aliases: dict[str, tuple[str, Path]] = {}
+    for file in files:
+        other = names.setdefault((file.section, file.pack.name), file.path)
+        if other != file.path:
+            raise PackError(f'{file.path}: name: "{file.pack.name}" is already the name of {other}')
+        for name, target in file.pack.alias.items():
+            known, where = aliases.setdefault(name, (target, file.path))
+            if known != target:
+                raise PackError(f'{file.path}: alias.{name}: is "{target}" here and "{known}" in {where}')
