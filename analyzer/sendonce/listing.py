@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec, Pattern
+    from pathspec import GitIgnoreSpec
 
 NEVER_SOURCE = frozenset(
     ".git .hg .svn .bzr .tox .nox .eggs .venv .direnv .mypy_cache .pytest_cache .ruff_cache .sendonce_cache"
@@ -147,13 +147,18 @@ def ignore_spec(patterns: Iterable[str]) -> GitIgnoreSpec:
     """Patterns as in a `.gitignore`; like git, without those that mean nothing."""
     from pathspec import GitIgnoreSpec  # imported late: most trees are listed by git
 
-    usable: list[Pattern] = []
-    for pattern in patterns:
-        try:
-            usable.extend(GitIgnoreSpec.from_lines([pattern]).patterns)
-        except ValueError:
-            continue
-    return GitIgnoreSpec(usable)
+    return GitIgnoreSpec.from_lines(filter(is_pattern, patterns))
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a line can be read as a pattern of a `.gitignore`."""
+    from pathspec import GitIgnoreSpec
+
+    try:
+        GitIgnoreSpec.from_lines([text])
+    except ValueError:
+        return False
+    return True
 
 
 def _ignored(name: str, rules: Sequence[_Ignore]) -> bool:
