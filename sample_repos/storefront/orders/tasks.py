@@ -1,0 +1,24 @@
+from celery import shared_task
+
+from mailer.send import send_templated
+
+from .models import ReturnRequest, Shipment
+
+
+@shared_task
+def send_order_confirmation(reference, email, total):
+    # gets plain values so that the worker needs no query
+    context = {"reference": reference, "total": total}
+    send_templated("order_confirmation", email, context)  # fault: SO301
+
+
+@shared_task
+def send_shipping_notice(shipment_id):
+    shipment = Shipment.objects.select_related("order").get(pk=shipment_id)
+    send_templated("shipped", shipment.order.email, {"shipment": shipment})  # fault: SO301 note
+
+
+@shared_task
+def send_return_approved(entry_id):
+    entry = ReturnRequest.objects.select_related("order").get(pk=entry_id)
+    send_templated("return_approved", entry.order.email, {"entry": entry})

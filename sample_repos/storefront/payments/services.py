@@ -1,0 +1,19 @@
+from .emails import send_gift_card
+from .models import GiftCard, StripeEvent
+
+
+def complete_checkout(session_id):
+    """Called by the webhook and by the return page, whichever comes first."""
+    card = GiftCard.objects.get(session_id=session_id)
+    card.active = True
+    card.save(update_fields=["active"])
+    send_gift_card(card)
+    return card
+
+
+def remember(event):
+    """False when this delivery has been here before."""
+    _, created = StripeEvent.objects.get_or_create(
+        event_id=event["id"], defaults={"kind": event["type"]}
+    )
+    return created
