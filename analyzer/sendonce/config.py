@@ -70,14 +70,20 @@ class Settings:
     min_confidence: Confidence = "medium"
     pedantic: bool = False
     assume: Assume = field(default_factory=Assume)
+    ignores: bool = True
+    """Whether suppression comments count."""
     cache_dir: Path | None = None
     jobs: int = 0
     """Processes that parse; 0 for as many as the machine has."""
     source: Path | None = None
+    options: frozenset[str] = frozenset()
+    """The keys that the command line gave."""
 
     def origin(self, key: str) -> str:
         """How an error names a setting: its file and key, or the option."""
-        return f"{self.source}: {key_path(self.source, key)}" if self.source else f"--{key}"
+        if self.source is None or key in self.options:
+            return f"--{key}"
+        return f"{self.source}: {key_path(self.source, key)}"
 
 
 def find_config(start: Path) -> Path | None:

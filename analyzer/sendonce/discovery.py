@@ -31,6 +31,7 @@ _TEST_FILE = re.compile(r"(?:test_.+|.+_tests?|tests|conftest)\.py$")
 _MIGRATION_FOLDER = re.compile(r"(?:(?:.+_)?migrations|alembic)$")
 _VENDORED_FOLDERS = frozenset({"vendor", "vendored", "_vendor", "_vendored"})
 _COMMANDS = "management/commands/"
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, order=True)
@@ -63,6 +64,13 @@ class Sources:
         """The bytes of a file; raises `OSError`."""
         return (self.root / file.path).read_bytes()
 
+    def lines(self, path: str) -> tuple[str, ...]:
+        """The text of a file line by line, for excerpts; empty if it cannot be read."""
+        if path not in self._lines:
+            text = _read_or_nothing(self.root / path).decode("utf-8-sig", "replace")
+            self._lines[path] = tuple(_LINE_END.split(text))
+        return self._lines[path]
+
     def by_module(self, dotted: str) -> tuple[SourceFile, ...]:
         """The files imported under this name, sorted; several where several roots have one."""
         return self._modules.get(dotted, ())
@@ -70,6 +78,10 @@ class Sources:
     def by_path(self, path: str) -> SourceFile | None:
         """The file at this relative path."""
         return self._paths.get(path)
+
+    @cached_property
+    def _lines(self) -> dict[str, tuple[str, ...]]:
+        return {}
 
     @cached_property
     def _modules(self) -> Mapping[str, tuple[SourceFile, ...]]:

@@ -1,13 +1,7 @@
-"""The command line: `main` runs it."""
+"""The command line: one file a command, imported only when it is used."""
 
 from __future__ import annotations
 
-import click
+from sendonce.cli.main import main
 
-from sendonce import __version__
-
-
-@click.group()
-@click.version_option(__version__, prog_name="sendonce")
-def main() -> None:
-    """Finds where one business event can send the same e-mail twice."""
+__all__ = ["main"]

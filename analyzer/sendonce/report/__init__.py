@@ -1,0 +1,49 @@
+"""Renderings of a report: one module a format, each `render(report, view) -> str`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sendonce.findings import Report
+
+Format = Literal["full", "concise", "json"]
+FORMATS: tuple[Format, ...] = ("full", "concise", "json")
+InventoryFormat = Literal["text", "json"]
+INVENTORY_FORMATS: tuple[InventoryFormat, ...] = ("text", "json")
+
+
+@dataclass(frozen=True)
+class View:
+    """How to show a report: the lines of a file by relative path, colour, and a table of counts by rule."""
+
+    lines: Callable[[str], Sequence[str]]
+    color: bool = False
+    statistics: bool = False
+
+
+def render_findings(format_: Format, report: Report, view: View) -> str:
+    """The findings of a report as text that ends in a line break."""
+    if format_ == "json":
+        from sendonce.report import findings_json
+
+        return findings_json.render(report, view)
+    if format_ == "concise":
+        from sendonce.report import concise
+
+        return concise.render(report, view)
+    from sendonce.report import full
+
+    return full.render(report, view)
+
+
+def render_inventory(format_: InventoryFormat, report: Report, view: View) -> str:
+    """The inventory of a report as text that ends in a line break."""
+    if format_ == "json":
+        from sendonce.report import inventory_json
+
+        return inventory_json.render(report, view)
+    from sendonce.report import inventory_text
+
+    return inventory_text.render(report, view)

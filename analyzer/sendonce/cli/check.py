@@ -1,0 +1,163 @@
+"""`sendonce check`: the lint."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from sendonce.cli.options import (
+    Common,
+    analysis_options,
+    progress,
+    require_files,
+    start_of,
+    tell_problems,
+    tell_unresolved,
+    write,
+)
+from sendonce.config import Settings
+from sendonce.errors import UsageError
+from sendonce.findings import CONFIDENCES, Report, Severity
+from sendonce.report import FORMATS, Format, View
+from sendonce.target import Target, target_of
+
+_PATH = click.Path(path_type=Path)
+_SEVERITIES = click.Choice(get_args(Severity))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The options that only `check` has."""
+
+    select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    extend_select: tuple[str, ...]
+    fail_on: Severity | None
+    min_confidence: str | None
+    pedantic: bool
+    output_format: Format
+    output_file: Path | None
+    exit_zero: bool
+    statistics: bool
+    no_ignores: bool
+    show_files: bool
+    allow_empty: bool
+    strict: bool
+
+    def over(self, settings: Settings) -> Settings:
+        """The settings with these options; `--select` sets aside what the file selects and ignores."""
+        if self.select:
+            settings = replace(settings, ignore=(), extend_select=())
+        words = {
+            "select": _words(self.select) or settings.select,
+            "ignore": settings.ignore + _words(self.ignore),
+            "extend_select": settings.extend_select + _words(self.extend_select),
+        }
+        given = {key.replace("_", "-") for key in words if getattr(self, key)}
+        changes: dict[str, Any] = {
+            key: getattr(self, key) for key in ("fail_on", "min_confidence") if getattr(self, key)
+        }
+        return replace(
+            settings,
+            **words,
+            **changes,
+            pedantic=settings.pedantic or self.pedantic,
+            ignores=not self.no_ignores,
+            options=frozenset(given),
+        )
+
+
+@click.command("check")
+@click.argument("paths", nargs=-1, type=_PATH, metavar="[PATH]…")
+@click.option("--select", multiple=True, metavar="CODES", help="Only these rules: codes, prefixes or names.")
+@click.option("--ignore", multiple=True, metavar="CODES", help="Not these rules.")
+@click.option("--extend-select", multiple=True, metavar="CODES", help="These rules as well.")
+@click.option("--fail-on", type=_SEVERITIES, help="Exit with 1 from this severity on (default: warning).")
+@click.option("--min-confidence", type=click.Choice(CONFIDENCES), help="Leave out what is less sure (default: medium).")
+@click.option("--pedantic", is_flag=True, help="Show notes too.")
+@click.option("--output-format", type=click.Choice(FORMATS), default="full", show_default=True)
+@click.option("--output-file", type=_PATH, help="Write the report to this file.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even with findings.")
+@click.option("--statistics", is_flag=True, help="Count the findings of each rule.")
+@click.option("--no-ignores", is_flag=True, help="Report what comments silence, too.")
+@click.option("--show-files", is_flag=True, help="List the files that would be read, their role and module, and stop.")
+@click.option("--allow-empty", is_flag=True, help="Exit with 0 if there are no Python files.")
+@click.option("--strict", is_flag=True, help="Exit with 2 if a file could not be read or parsed.")
+@analysis_options
+def command(
+    paths: tuple[Path, ...],
+    config: Path | None,
+    isolated: bool,
+    rules: tuple[Path, ...],
+    cache_dir: Path | None,
+    no_cache: bool,
+    jobs: int | None,
+    color: str,
+    quiet: bool,
+    verbose: bool,
+    **only_here: Any,
+) -> int:
+    """Report where one event can send the same e-mail twice.
+
+    PATH is a folder (default: the current one) or files of a project. Files limit what is
+    reported, not what is analysed.
+    """
+    common = Common(config, isolated, rules, cache_dir, no_cache, jobs, color, quiet, verbose)
+    choice = Choice(**only_here)
+    target = target_of(paths)
+    settings = choice.over(common.settings(target, start_of(paths, target)))
+    if choice.show_files:
+        return _show_files(target, settings, choice)
+    return _check(target, settings, common, choice)
+
+
+def _check(target: Target, settings: Settings, common: Common, choice: Choice) -> int:
+    from sendonce.policy import fails
+    from sendonce.report import render_findings
+    from sendonce.run import analyze
+
+    with progress(common.quiet):
+        report, sources = analyze(target, settings)
+    tell_problems(report.problems)
+    if not choice.allow_empty:
+        require_files(report, target, settings)
+    if common.verbose:
+        tell_unresolved(report)
+    to_terminal = choice.output_file is None and sys.stdout.isatty()
+    view = View(sources.lines, common.colored(to_terminal), choice.statistics)
+    write(render_findings(choice.output_format, report, view), choice.output_file)
+    if choice.statistics and choice.output_format == "json":
+        _tell_statistics(report)
+    if choice.strict and report.problems:
+        return 2
+    return int(fails(report.findings, settings.fail_on) and not choice.exit_zero)
+
+
+def _tell_statistics(report: Report) -> None:
+    from sendonce.report.text import statistics
+
+    for line in statistics(report):
+        click.echo(line, err=True)
+
+
+def _show_files(target: Target, settings: Settings, choice: Choice) -> int:
+    from sendonce.report.text import visible
+    from sendonce.run import find_sources
+
+    sources = find_sources(target, settings)
+    tell_problems(sources.problems)
+    if not sources.files and not choice.allow_empty:
+        raise UsageError(f"no Python files to analyse below {target.root}")
+    rows = (f"{visible(file.path)}  {file.role}  {visible(file.module)}\n" for file in sources.files)
+    write("".join(rows), choice.output_file)
+    return 2 if choice.strict and sources.problems else 0
+
+
+def _words(options: Sequence[str]) -> tuple[str, ...]:
+    """`--select SO2,SO301 --select SO4` as three words."""
+    return tuple(word.strip() for option in options for word in option.split(",") if word.strip())

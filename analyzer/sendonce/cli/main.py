@@ -1,0 +1,80 @@
+"""`sendonce`: the group of commands, and what errors look like."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from sendonce import __version__
+from sendonce.errors import SendonceError
+
+COMMANDS = ("check", "explain", "inventory", "packs")
+FAULT = 2
+"""Exit code of wrong usage, wrong configuration and internal faults."""
+
+
+class LazyGroup(click.Group):
+    """Imports `sendonce.cli.NAME` when its command is asked for: `--version` and `--help` stay quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"sendonce.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101 - by construction
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="sendonce")
+def group() -> None:
+    """Finds where one business event can send the same e-mail twice, by reading the code.
+
+    Start with `sendonce check`. Nothing of the code that is read is imported or run.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command line and leaves with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """The exit code; whatever goes wrong is told on standard error."""
+    try:
+        result = group.main(None if arguments is None else list(arguments), "sendonce", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        return FAULT
+    except SendonceError as error:
+        click.echo(f"sendonce: error: {error}", err=True)
+        return FAULT
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("sendonce: interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains as it leaves
+        return FAULT
+    except Exception:  # noqa: BLE001 - the last line of defence: findings and faults must not share an exit code
+        click.echo(traceback.format_exc(), err=True, nl=False)
+        version = ".".join(map(str, sys.version_info[:3]))
+        click.echo(
+            f"sendonce: internal fault in sendonce {__version__} on Python {version}: no result."
+            " Please report it with the lines above and, if you may, the file it was reading.",
+            err=True,
+        )
+        return FAULT

@@ -1,0 +1,135 @@
+"""Options of every command that analyses, and the settings and output they lead to."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from sendonce.config import Settings, find_config, load_config
+from sendonce.errors import UsageError
+from sendonce.findings import Problem, Report
+from sendonce.target import Target
+
+CACHE_FOLDER = ".sendonce_cache"
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_PATH = click.Path(path_type=Path)
+_OPTIONS = (
+    click.option("--config", type=_PATH, help="Read this configuration file instead of the nearest one."),
+    click.option("--isolated", is_flag=True, help="Read no configuration file."),
+    click.option("--rules", type=_PATH, multiple=True, metavar="PATH", help="Further rule packs: a file or folder."),
+    click.option("--cache-dir", type=_PATH, help=f"Where parsed files are kept (default: {CACHE_FOLDER} in the tree)."),
+    click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
+    click.option("--jobs", type=click.IntRange(min=1), help="Processes that parse (default: one a processor)."),
+    click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True),
+    click.option("--quiet", "-q", is_flag=True, help="No progress and no hints; results and errors only."),
+    click.option("--verbose", "-v", is_flag=True, help="Also list the calls that could not be resolved."),
+)
+
+
+@dataclass(frozen=True)
+class Common:
+    """The options of `analysis_options`, as given."""
+
+    config: Path | None
+    isolated: bool
+    rules: tuple[Path, ...]
+    cache_dir: Path | None
+    no_cache: bool
+    jobs: int | None
+    color: str
+    quiet: bool
+    verbose: bool
+
+    def settings(self, target: Target, start: Path) -> Settings:
+        """The configuration that holds for `start`, with these options over it."""
+        if self.config and self.isolated:
+            raise UsageError("--config and --isolated exclude each other: give one of them")
+        if self.config and not self.config.is_file():
+            raise UsageError(f"--config: {self.config} is not a file")
+        for path in self.rules:
+            if not path.exists():
+                raise UsageError(f"--rules: {path} does not exist")
+        file = None if self.isolated else self.config or find_config(start)
+        settings = load_config(file) if file else Settings()
+        cache = None if self.no_cache else self.cache_dir or target.root / CACHE_FOLDER
+        return replace(settings, rules=(*settings.rules, *self.rules), cache_dir=cache, jobs=self.jobs or 0)
+
+    def colored(self, to_terminal: bool) -> bool:
+        """Whether text is coloured: as told, else on a terminal unless NO_COLOR is set."""
+        if self.color != "auto":
+            return self.color == "always"
+        return to_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def analysis_options(command: Command) -> Command:
+    """Adds the options of `Common`; the command gets them as keyword arguments."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def start_of(paths: Sequence[Path], target: Target) -> Path:
+    """Where the search for a configuration file starts."""
+    return paths[0].resolve() if len(paths) == 1 else target.root
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[None]:
+    """A sign of life on standard error while the block runs, if that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console  # takes longer to import than a small tree to analyse
+
+    with Console(stderr=True).status("Reading the code …"):
+        yield
+
+
+def tell_problems(problems: Sequence[Problem]) -> None:
+    """Names each file that could not be used on standard error."""
+    from sendonce.report.text import visible
+
+    for problem in problems:
+        line = f":{problem.line}" if problem.line else ""
+        click.echo(f"sendonce: {visible(problem.path)}{line}: {visible(problem.message)}", err=True)
+
+
+def tell_unresolved(report: Report) -> None:
+    """Lists the calls that may lead to a send and were not resolved on standard error."""
+    from sendonce.report.text import plural, visible
+
+    for call in report.unresolved:
+        click.echo(f"{visible(call.place.path)}:{call.place.line}: unresolved: {visible(call.note)}", err=True)
+    known = len(report.unresolved)
+    figures = f"{report.stats.files_parsed} of {plural(report.stats.files, 'file')} parsed"
+    click.echo(f"sendonce: {plural(known, 'unresolved call')}, {figures}, {report.stats.seconds:.2f} s", err=True)
+
+
+def require_files(report: Report, target: Target, settings: Settings) -> None:
+    """Raises `UsageError` if there was nothing to analyse."""
+    if not report.stats.files:
+        excluded = f" (excluded in {settings.source}?)" if settings.exclude or settings.extend_exclude else ""
+        raise UsageError(
+            f"no Python files to analyse below {target.root}{excluded};"
+            " give the folder of the project, or --allow-empty if that is meant"
+        )
+
+
+def write(text: str, file: Path | None) -> None:
+    """Prints the text, or puts it into a file; raises `UsageError` if that cannot be written."""
+    if file is None:
+        click.echo(text, nl=False, color=True)
+        return
+    try:
+        file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+    except OSError as error:
+        raise UsageError(f"--output-file: {file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,22 @@
+"""One line a finding, as editors and grep like it."""
+
+from __future__ import annotations
+
+from sendonce.findings import Finding, Report
+from sendonce.report import View
+from sendonce.report.text import Paint, shown, statistics, summary, visible, where
+
+
+def render(report: Report, view: View) -> str:
+    """`path:line:column: CODE severity message`, then the counts."""
+    paint = Paint(view.color)
+    lines = [_line(finding, paint) for finding in shown(report.findings)]
+    if view.statistics:
+        lines.extend(statistics(report))
+    return "\n".join([*lines, summary(report)]) + "\n"
+
+
+def _line(finding: Finding, paint: Paint) -> str:
+    code = paint.severity(finding.severity, finding.code)
+    message = " ".join(visible(finding.message.replace("\n", " ")).split())
+    return f"{where(finding.place)}: {code} {finding.severity} {message} [{finding.name}]"

@@ -1,0 +1,68 @@
+"""What a run looks at: the tree that is analysed and the part of it that is reported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sendonce.errors import UsageError
+
+_PROJECT_MARKS = (".git", "sendonce.toml", "pyproject.toml", "setup.py", "setup.cfg", "manage.py")
+
+
+@dataclass(frozen=True)
+class Target:
+    """`root` is the analysed tree; all paths of a report are relative to it, with `/`.
+
+    `within` limits the files that are read to folders below the root (empty: all of it), `only`
+    the findings that are reported to files and folders (empty: all).
+    """
+
+    root: Path
+    within: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+
+    def reports(self, path: str) -> bool:
+        """Whether findings in this file are reported."""
+        return not self.only or any(path == name or path.startswith(f"{name}/") for name in self.only)
+
+
+def target_of(paths: Sequence[Path]) -> Target:
+    """The target that the paths of a command line mean; raises `UsageError` for one that does not exist.
+
+    Folders are the tree. With a file among them the tree is the whole project around it, since a
+    finding in one file rests on others; the paths then limit the report.
+    """
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path} does not exist; give folders or Python files of the project")
+    found = sorted({path.resolve() for path in paths}) or [Path.cwd()]
+    common = _common(found)
+    if all(path.is_dir() for path in found):
+        return Target(common, within=() if common in found else _relative(found, common))
+    root = _project(common)
+    return Target(root, only=() if root in found else _relative(found, root))
+
+
+def _common(paths: Sequence[Path]) -> Path:
+    """The nearest folder that holds all of the paths."""
+    try:
+        shared = Path(os.path.commonpath(paths))
+    except ValueError as error:  # different drives
+        raise UsageError(f"the paths given share no folder: {error}") from error
+    return shared if shared.is_dir() else shared.parent
+
+
+def _relative(paths: Sequence[Path], root: Path) -> tuple[str, ...]:
+    return tuple(path.relative_to(root).as_posix() for path in paths)
+
+
+def _project(folder: Path) -> Path:
+    """The root of the work tree around `folder`, else of the project as its files mark it, else `folder`."""
+    for mark in _PROJECT_MARKS:
+        for above in (folder, *folder.parents):
+            if (above / mark).exists():
+                return above
+    return folder
