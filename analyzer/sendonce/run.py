@@ -6,12 +6,10 @@ files ──index──▶ slice ──parse──▶ facts ──link──▶ 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 
 from sendonce import checks, policy
 from sendonce.config import Settings
-from sendonce.discovery import Exclusion, Sources, discover
 from sendonce.findings import Report
 from sendonce.packs import load_packs
 from sendonce.policy import Rule
@@ -24,19 +22,18 @@ def all_rules() -> tuple[Rule, ...]:
     return (*policy.RULES, *checks.RULES)
 
 
-def analyze(target: Target, settings: Settings) -> tuple[Report, Sources]:
-    """The report on a tree, and the sources that it speaks of.
+def analyze(target: Target, settings: Settings) -> Report:
+    """The report on a tree. A file that cannot be used is named in its `problems`.
 
-    A file that cannot be used is named in the report's `problems`. Raises `UsageError`,
-    `ConfigError` or `PackError` if the question itself is wrong.
+    Raises `UsageError`, `ConfigError` or `PackError` if the question itself is wrong.
     """
     started = perf_counter()
     policy.selected_codes(settings, all_rules())  # a wrong code is told before the work, not after it
     packs = load_packs(settings.rules)
-    sources = find_sources(target, settings)
+    sources = target.sources(settings)
     analysis = analyse(sources, packs, settings)
     findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules())
-    report = Report(
+    return Report(
         root=str(target.root),
         findings=tuple(finding for finding in findings if target.reports(finding.place.path)),
         inventory=analysis.inventory,
@@ -44,11 +41,3 @@ def analyze(target: Target, settings: Settings) -> tuple[Report, Sources]:
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
         unresolved=analysis.unresolved,
     )
-    return report, sources
-
-
-def find_sources(target: Target, settings: Settings) -> Sources:
-    """The files of the target that the settings do not exclude."""
-    base = settings.source.parent if settings.source else Path(target.root)
-    exclusion = Exclusion(base, (*settings.exclude, *settings.extend_exclude))
-    return discover(target.root, within=target.within, exclusions=[exclusion])

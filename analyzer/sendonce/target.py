@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sendonce.config import Settings
+from sendonce.discovery import Exclusion, Sources, discover
 from sendonce.errors import UsageError
 
 _PROJECT_MARKS = (".git", "sendonce.toml", "pyproject.toml", "setup.py", "setup.cfg", "manage.py")
@@ -27,6 +29,12 @@ class Target:
     def reports(self, path: str) -> bool:
         """Whether findings in this file are reported."""
         return not self.only or any(path == name or path.startswith(f"{name}/") for name in self.only)
+
+    def sources(self, settings: Settings) -> Sources:
+        """The files of the tree that the settings do not exclude."""
+        base = settings.source.parent if settings.source else self.root
+        exclusion = Exclusion(base, (*settings.exclude, *settings.extend_exclude))
+        return discover(self.root, within=self.within, exclusions=[exclusion])
 
 
 def target_of(paths: Sequence[Path]) -> Target:

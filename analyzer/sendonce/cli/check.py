@@ -21,8 +21,9 @@ from sendonce.cli.options import (
     write,
 )
 from sendonce.config import Settings
+from sendonce.discovery import Sources
 from sendonce.errors import UsageError
-from sendonce.findings import CONFIDENCES, Report, Severity
+from sendonce.findings import CONFIDENCES, Confidence, Report, Severity
 from sendonce.report import FORMATS, Format, View
 from sendonce.target import Target, target_of
 
@@ -38,7 +39,7 @@ class Choice:
     ignore: tuple[str, ...]
     extend_select: tuple[str, ...]
     fail_on: Severity | None
-    min_confidence: str | None
+    min_confidence: Confidence | None
     pedantic: bool
     output_format: Format
     output_file: Path | None
@@ -53,19 +54,14 @@ class Choice:
         """The settings with these options; `--select` sets aside what the file selects and ignores."""
         if self.select:
             settings = replace(settings, ignore=(), extend_select=())
-        words = {
-            "select": _words(self.select) or settings.select,
-            "ignore": settings.ignore + _words(self.ignore),
-            "extend_select": settings.extend_select + _words(self.extend_select),
-        }
-        given = {key.replace("_", "-") for key in words if getattr(self, key)}
-        changes: dict[str, Any] = {
-            key: getattr(self, key) for key in ("fail_on", "min_confidence") if getattr(self, key)
-        }
+        given = (key for key in ("select", "ignore", "extend-select") if getattr(self, key.replace("-", "_")))
         return replace(
             settings,
-            **words,
-            **changes,
+            select=_words(self.select) or settings.select,
+            ignore=settings.ignore + _words(self.ignore),
+            extend_select=settings.extend_select + _words(self.extend_select),
+            fail_on=self.fail_on or settings.fail_on,
+            min_confidence=self.min_confidence or settings.min_confidence,
             pedantic=settings.pedantic or self.pedantic,
             ignores=not self.no_ignores,
             options=frozenset(given),
@@ -122,14 +118,14 @@ def _check(target: Target, settings: Settings, common: Common, choice: Choice) -
     from sendonce.run import analyze
 
     with progress(common.quiet):
-        report, sources = analyze(target, settings)
+        report = analyze(target, settings)
     tell_problems(report.problems)
     if not choice.allow_empty:
         require_files(report, target, settings)
     if common.verbose:
         tell_unresolved(report)
     to_terminal = choice.output_file is None and sys.stdout.isatty()
-    view = View(sources.lines, common.colored(to_terminal), choice.statistics)
+    view = View(Sources(target.root).lines, common.colored(to_terminal), choice.statistics)
     write(render_findings(choice.output_format, report, view), choice.output_file)
     if choice.statistics and choice.output_format == "json":
         _tell_statistics(report)
@@ -147,9 +143,8 @@ def _tell_statistics(report: Report) -> None:
 
 def _show_files(target: Target, settings: Settings, choice: Choice) -> int:
     from sendonce.report.text import visible
-    from sendonce.run import find_sources
 
-    sources = find_sources(target, settings)
+    sources = target.sources(settings)
     tell_problems(sources.problems)
     if not sources.files and not choice.allow_empty:
         raise UsageError(f"no Python files to analyse below {target.root}")

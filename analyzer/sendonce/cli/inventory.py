@@ -18,6 +18,7 @@ from sendonce.cli.options import (
     tell_unresolved,
     write,
 )
+from sendonce.discovery import Sources
 from sendonce.errors import UsageError
 from sendonce.report import INVENTORY_FORMATS, InventoryFormat, View
 from sendonce.target import target_of
@@ -39,11 +40,11 @@ def command(path: Path, output_format: InventoryFormat, output_file: Path | None
         raise UsageError(f"{path} is a file: an inventory is of a whole tree, give its folder")
     settings = common.settings(target, start_of([path], target))
     with progress(common.quiet):
-        report, sources = analyze(target, settings)
+        report = analyze(target, settings)
     tell_problems(report.problems)
     require_files(report, target, settings)
     if common.verbose:
         tell_unresolved(report)
-    view = View(sources.lines, common.colored(output_file is None and sys.stdout.isatty()))
+    view = View(Sources(target.root).lines, common.colored(output_file is None and sys.stdout.isatty()))
     write(render_inventory(output_format, report, view), output_file)
     return 0

@@ -30,7 +30,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         command = importlib.import_module(f"sendonce.cli.{cmd_name}").command
-        assert isinstance(command, click.Command)  # noqa: S101 - by construction
+        assert isinstance(command, click.Command)
         return command
 
 
@@ -69,7 +69,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains as it leaves
         return FAULT
-    except Exception:  # noqa: BLE001 - the last line of defence: findings and faults must not share an exit code
+    except Exception:  # findings and faults must not share an exit code
         click.echo(traceback.format_exc(), err=True, nl=False)
         version = ".".join(map(str, sys.version_info[:3]))
         click.echo(

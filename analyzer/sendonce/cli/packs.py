@@ -22,13 +22,12 @@ def command(path: Path, **common_options: Any) -> int:
     from sendonce.index import WordIndex
     from sendonce.packs import load_packs
     from sendonce.report.text import plural, visible
-    from sendonce.run import find_sources
 
     common = Common(**common_options)
     target = target_of([path])
     settings = common.settings(target, start_of([path], target))
     packs = load_packs(settings.rules)
-    sources = find_sources(target, settings)
+    sources = target.sources(settings)
     tell_problems(sources.problems)
     index = WordIndex(sources)
     for file in packs.files:
