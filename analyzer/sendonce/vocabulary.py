@@ -164,6 +164,9 @@ class Trigger(_Entry, frozen=True, kw_only=True):
     """Calls that start the scheduler in this process; without one its jobs run nowhere here."""
     blocks: tuple[str, ...] = ()
     """Those of `starts` that never return: they have a process of their own."""
+    parameters: dict[str, str] = {}
+    """What the handler's parameters (`"obj|1"`, `self` not counted) are: "element" or "collection" of the model,
+    "class:receiver/form_class", or an instance, `library.Class()`."""
     detail: tuple[str, ...] = ()
     """Arguments of the decorator or register call that say which route, schedule or event."""
     when: dict[str, Scalar] = {}
@@ -313,6 +316,8 @@ class Connect(_Entry, frozen=True, kw_only=True):
     sender: tuple[str, ...] = ()
     uid: tuple[str, ...] = ()
     """Arguments under which a second registration replaces the first."""
+    parameters: dict[str, str] = {}
+    """As for `Trigger`; "element" is an instance of the sender."""
     dedupes: bool = True
     """The same function object for the same sender is kept once."""
     hooks: tuple[str, ...] = ()
