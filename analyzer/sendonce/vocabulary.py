@@ -89,6 +89,8 @@ class Http(Content, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
     """Regular expressions searched in the URL's path; none allows any path. Holes of f-strings read as `{}`."""
     key_header: str = ""
+    key: tuple[str, ...] = ()
+    """Paths in the body that take an idempotency key."""
 
 
 class HttpClient(_Entry, frozen=True, kw_only=True):

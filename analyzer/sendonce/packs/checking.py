@@ -21,9 +21,11 @@ _STEP = rf"{_NAME}(?:\(\)|\[\])*"
 _DOTTED = re.compile(rf"{_NAME}(?:\.{_NAME})*")
 _SHAPE = re.compile(rf"{_STEP}(?:\.{_STEP})*(?:(?<=[)\]])\.\*)?")
 _INCLUDE = re.compile(rf"{_STEP}(?:\.{_STEP})*\([\w.]+\)")
-_ARGUMENT = rf"(?:{_NAME})?(?:\|\d+)?(?:/[^/]+)*"
+_ARGUMENT = rf"(?:receiver:)?(?:{_NAME})?(?:\|(?:\d+\*?|\*))?(?:/[^/]+)*"
 _ARGUMENTS = re.compile(_ARGUMENT)
-_VALUE = re.compile(rf"receiver|element|pair|argument\|\d+|(?:element|class|argument):{_ARGUMENT}")
+_VALUE = re.compile(
+    rf"receiver|element|pair|model|never|argument\|\d+|(?:element|class|argument|named|text|setting):{_ARGUMENT}"
+)
 _METHOD = re.compile(rf"(?:{_NAME})?\*?")
 
 _SHAPE_KEYS = frozenset(
@@ -62,6 +64,8 @@ _ARGUMENT_KEYS = frozenset(
         "url",
         "body",
         "headers",
+        "request",
+        "source",
         "base",
         "handler",
         "detail",
@@ -190,8 +194,12 @@ def _malformed_entry(entry: msgspec.Struct, key: str) -> Iterator[str]:
             yield from _malformed_strings(field, value, where)
     if isinstance(entry, Returns):
         yield from _malformed_returns(entry, key)
-    if isinstance(entry, Trigger) and not (entry.decorators or entry.registers or entry.bases or entry.functions):
+    if isinstance(entry, Trigger) and not _names_a_start(entry):
         yield f'{key}: one of "decorators", "registers", "bases" and "functions" is needed'
+
+
+def _names_a_start(entry: Trigger) -> bool:
+    return any((entry.decorators, entry.registers, entry.bases, entry.functions, entry.settings))
 
 
 def _malformed_strings(field: str, values: Iterable[Any], where: str) -> Iterator[str]:

@@ -20,7 +20,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-SECTIONS = ("providers", "queues", "reservations", "transactions", "triggers")
+SECTIONS = ("logging", "providers", "queues", "reservations", "transactions", "triggers")
 
 
 def load_packs(extra: Sequence[Path] = ()) -> Packs:

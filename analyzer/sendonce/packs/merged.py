@@ -19,37 +19,32 @@ Table = Mapping[str, tuple[tuple[v.Pack, Entry], ...]]
 _COMMON = frozenset(
     {
         "Client",
+        "Connection",
         "Email",
         "Emails",
+        "Environment",
         "Mail",
         "Mailer",
         "Message",
+        "Model",
         "Notification",
         "Template",
         "api",
         "client",
-        "create",
         "email",
         "emails",
         "mail",
-        "make",
         "messages",
-        "new",
         "notify",
-        "post",
-        "publish",
-        "run",
-        "save",
         "send",
         "send_async",
-        "service",
-        "track",
         "transactional",
-        "trigger",
-        "users",
     }
 )
 """Words that half of all programs use: by themselves they do not point to a mail library."""
+
+_TELLING = re.compile("^[A-Z]|mail|send|smtp|messag|notif")
+"""A name that may point to a mail library: a class, or a word of the trade."""
 
 _HOST_NOISE = frozenset(
     {
@@ -346,7 +341,7 @@ def _shape_words(shape: str) -> frozenset[str]:
     # Modules in front of the class or function say nothing that its own name does not.
     first = re.search(r"(?:^|\.)(\w+)(?:[(\[]|$)", rest)
     names = re.findall(r"\w+", rest[first.start() :]) if first else []
-    telling = frozenset(name for name in names if name not in _COMMON)
+    telling = frozenset(name for name in names if name not in _COMMON and _TELLING.search(name))
     return telling or frozenset({root.partition("(")[0]})
 
 
