@@ -68,7 +68,7 @@ class Sources:
         """The text of a file line by line, for excerpts; empty if it cannot be read."""
         if path not in self._lines:
             text = _read_or_nothing(self.root / path).decode("utf-8-sig", "replace")
-            self._lines[path] = tuple(_LINE_END.split(text))
+            self._lines[path] = tuple(_LINE_END.split(text)) if text else ()
         return self._lines[path]
 
     def by_module(self, dotted: str) -> tuple[SourceFile, ...]:
@@ -163,8 +163,10 @@ def _fault(root: Path, file: Path) -> str | None:
         return ""  # git still lists a file that was just deleted
     except OSError as error:
         return f"cannot be read: {error.strerror}"
+    if stat.S_ISDIR(status.st_mode):
+        return "" if os.access(file, os.R_OK | os.X_OK) else "cannot be listed: Permission denied"
     if not stat.S_ISREG(status.st_mode):
-        return "" if stat.S_ISDIR(status.st_mode) else "is not a regular file; skipped"
+        return "is not a regular file; skipped"
     if status.st_size > LARGEST:
         return f"is larger than {LARGEST // 1024**2} MB ({status.st_size} bytes); skipped"
     return None if os.access(file, os.R_OK) else "cannot be read: Permission denied"

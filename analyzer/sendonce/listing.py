@@ -30,7 +30,10 @@ Keep = Callable[[str], bool]
 
 
 def python_files(root: Path) -> list[str]:
-    """The `.py` files of the tree as relative paths with forward slashes, sorted; links are among them."""
+    """The `.py` files of the tree as relative paths with forward slashes, sorted.
+
+    Links are among them, folders of that name, and folders that cannot be listed.
+    """
     listed = _from_git(root)
     found = _pruned(root, listed) if listed is not None else _walk(root)
     return sorted(set(found))
@@ -101,22 +104,26 @@ def _walk(root: Path) -> Iterator[str]:
     while stack:
         folder, rules = stack.pop()
         entries = _entries(root / folder)
+        if entries is None:
+            yield folder
+            continue
         rules = _with_own_rules(root, folder, entries, rules)
         for entry in entries:
             name = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_dir(follow_symlinks=False):
                 if not is_excluded(root / name) and not _ignored(f"{name}/", rules):
                     stack.append((name, rules))
-            elif name.endswith(".py") and not entry.is_dir() and not _ignored(name, rules):
+            elif name.endswith(".py") and not _ignored(name, rules):
                 yield name
 
 
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
+def _entries(folder: Path) -> list[os.DirEntry[str]] | None:
+    """What stands in a folder, by name; None if it cannot be listed."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except OSError:
-        return []
+        return None
 
 
 class _Ignore:

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from sendonce.config import Assume, Settings, find_config, load_config
+from sendonce.errors import ConfigError
+
+
+def test_the_nearest_file_upward_holds(tree):
+    root = tree(
+        {
+            "pyproject.toml": "[tool.sendonce]\npedantic = true\n",
+            "a/pyproject.toml": "[project]\nname = 'a'\n",
+            "a/b/app.py": "",
+            "c/sendonce.toml": "",
+            "c/pyproject.toml": "[tool.sendonce]\n",
+        }
+    )
+    assert find_config(root / "a" / "b") == root / "pyproject.toml"
+    assert find_config(root / "a" / "b" / "app.py") == root / "pyproject.toml"
+    assert find_config(root / "c") == root / "c" / "sendonce.toml"
+
+
+def test_all_keys_are_read(tree):
+    root = tree(
+        {
+            "sendonce.toml": """
+select = ["SO2", "no-reservation"]
+ignore = ["SO202"]
+extend-select = ["SO301"]
+exclude = ["legacy/"]
+extend-exclude = ["*_pb2.py"]
+rules = ["our-rules"]
+fail-on = "error"
+min-confidence = "low"
+pedantic = true
+[assume]
+workers = 1
+atomic-requests = false
+redelivery = true
+"""
+        }
+    )
+    assert load_config(root / "sendonce.toml") == Settings(
+        select=("SO2", "no-reservation"),
+        ignore=("SO202",),
+        extend_select=("SO301",),
+        exclude=("legacy/",),
+        extend_exclude=("*_pb2.py",),
+        rules=(root / "our-rules",),
+        fail_on="error",
+        min_confidence="low",
+        pedantic=True,
+        assume=Assume(workers=1, atomic_requests=False, redelivery=True),
+        source=root / "sendonce.toml",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("sendonce.toml", "selct = []", r"unknown key 'selct'; did you mean 'select'\?"),
+        ("pyproject.toml", "[tool.sendonce]\nfail_on = 'error'", r"'tool.sendonce.fail_on'; did you mean 'fail-on'\?"),
+        ("pyproject.toml", "[tool.sendonce.assume]\nworker = 1", r"'tool.sendonce.assume.worker'.*mean 'workers'\?"),
+        ("sendonce.toml", "select = 'SO2'", "select must be a list of texts, not 'SO2'"),
+        ("sendonce.toml", "select = [2]", "select must be a list of texts"),
+        ("sendonce.toml", "fail-on = 'eror'", r"fail-on must be one of error, warning, note, not 'eror'.*'error'\?"),
+        ("sendonce.toml", "min-confidence = 3", "min-confidence must be one of low, medium, high, not 3"),
+        ("sendonce.toml", "pedantic = 1", "pedantic must be true or false"),
+        ("sendonce.toml", "assume = 1", "assume must be a table"),
+        ("sendonce.toml", "assume.workers = 0", "assume.workers must be a whole number from 1"),
+        ("sendonce.toml", "assume.workers = true", "assume.workers must be a whole number from 1"),
+        ("sendonce.toml", "select = [", "is not valid TOML"),
+        ("pyproject.toml", "tool = {sendonce = 3}", "tool.sendonce must be a table"),
+        ("pyproject.toml", "[tool.other]", r"has no \[tool.sendonce\] table"),
+    ],
+)
+def test_faults_name_the_file_and_the_key(tree, name, text, said):
+    file = tree({name: text}) / name
+    with pytest.raises(ConfigError, match=said) as caught:
+        load_config(file)
+    assert str(file) in str(caught.value)
+
+
+def test_a_file_that_is_not_text_is_named(tree):
+    root = tree({"pyproject.toml": b"\xff\xfe"})
+    with pytest.raises(ConfigError, match=r"pyproject\.toml is not valid TOML"):
+        find_config(root)
+
+
+def test_settled_assumptions_have_the_words_of_findings():
+    assert Assume().settled() == {}
+    assert Assume(workers=1, redelivery=True).settled() == {
+        "more than one worker process": False,
+        "the provider redelivers": True,
+    }
+    assert Assume(workers=2).settled() == {"more than one worker process": True}
