@@ -166,6 +166,8 @@ class Trigger(_Entry, frozen=True, kw_only=True):
     """Calls that start the scheduler in this process; without one its jobs run nowhere here."""
     blocks: tuple[str, ...] = ()
     """Those of `starts` that never return: they have a process of their own."""
+    startup: bool = False
+    """Runs once in every process of the web application, when it starts."""
     parameters: dict[str, str] = {}
     """What the handler's parameters (`"obj|1"`, `self` not counted) are: "element" or "collection" of the model,
     "class:receiver/form_class", or an instance, `library.Class()`."""
@@ -208,6 +210,8 @@ class Job(_Entry, frozen=True, kw_only=True):
     """Options of the decorator that make the queue repeat a failed run; the value is the default."""
     retries_by_default: bool = False
     redelivers: dict[str, Scalar] = {}
+    redelivers_by_default: bool = False
+    """A run whose worker is lost is run again without being asked to."""
     schedule: tuple[str, ...] = ()
     """Arguments with a schedule: the job is cron (`periodic_task(crontab(…))`)."""
     bases: tuple[str, ...] = ()
@@ -221,6 +225,10 @@ class Job(_Entry, frozen=True, kw_only=True):
     """Options that, with this value (`"None"` is None), repeat without end."""
     again: tuple[str, ...] = ()
     """Calls by which a run asks for its own repetition, and exceptions that do so when raised."""
+    settings: tuple[str, ...] = ()
+    """Paths, as in `Trigger`, to values that list jobs; `Class.attribute` is one of any class of that name."""
+    parameters: dict[str, str] = {}
+    """As in `Trigger`."""
     after_commit: bool = False
     """Calling the job enqueues it when the open transaction commits."""
     same_database: bool = False
@@ -254,6 +262,8 @@ class Enqueue(_Entry, frozen=True, kw_only=True):
     """Arguments with jobs or functions that run after this one (`link`, `on_success`, `hook`)."""
     bulk: bool = False
     """One job for each item of the arguments."""
+    telling: bool = False
+    """The method's name alone tells, where the receiver is unknown."""
 
 
 class Invoke(_Entry, frozen=True, kw_only=True):
