@@ -40,7 +40,7 @@ class _Writer:
 
     def _title(self, finding: Finding) -> Iterator[str]:
         label = self.paint.severity(finding.severity, f"{finding.code} {finding.name}")
-        yield f"{label} {finding.severity}, {finding.confidence} confidence"
+        yield f"{label}: {finding.severity}, {finding.confidence} confidence"
         inside = f"  in {visible(finding.function)}" if finding.function else ""
         mail = f"  sends {visible(finding.template)}" if finding.template else ""
         yield f"  {self.paint(where(finding.place), bold=True)}{inside}{mail}"
@@ -98,4 +98,4 @@ def _columns(line: str, place: Place) -> tuple[int, int]:
     start = len(visible(line[: place.column - 1]))
     if place.end_line > place.line:
         return start, len(visible(line).rstrip())
-    return start, max(start + 1, len(visible(line[: place.end_column - 1])))
+    return start, max(start + 1, len(visible(line[: max(place.end_column - 1, 0)])))
