@@ -24,8 +24,10 @@ _INCLUDE = re.compile(rf"{_STEP}(?:\.{_STEP})*\([\w.]+\)")
 _ARGUMENT = rf"(?:receiver:)?(?:{_NAME})?(?:\|(?:\d+\*?|\*))?(?:/[^/]+)*"
 _ARGUMENTS = re.compile(_ARGUMENT)
 _VALUE = re.compile(
-    rf"receiver|element|pair|model|never|argument\|\d+|(?:element|class|argument|named|text|setting):{_ARGUMENT}"
+    rf"receiver|element|pair|model|never|argument\|\d+|(?:element|collection|class|argument|named|text|setting|library):"
+    rf"{_ARGUMENT}(?:\.{_NAME})*"
 )
+_HOST = re.compile(r"(?:\*\.)?[\w-]+(?:\.[\w-]+)+")
 _METHOD = re.compile(rf"(?:{_NAME})?\*?")
 
 _SHAPE_KEYS = frozenset(
@@ -165,7 +167,7 @@ def _entries(pack: Pack) -> Iterator[tuple[str, msgspec.Struct]]:
 def _malformed(pack: Pack) -> Iterator[str]:
     """What is well typed but not well formed: shapes, arguments, and entries that say nothing."""
     for key, value in _dotted_names(pack):
-        if not _DOTTED.fullmatch(value):
+        if not _DOTTED.fullmatch(value) and not (key.startswith("alias.") and _SHAPE.fullmatch(value)):
             yield f'{key}: "{value}" is no dotted name'
     for key, entry in _entries(pack):
         yield from _malformed_entry(entry, key)
@@ -217,7 +219,9 @@ def _malformed_strings(field: str, values: Iterable[Any], where: str) -> Iterato
             yield f'{item}: "{value}" is no method name'
         elif field == "functions" and "::" not in value:
             yield f'{item}: "{value}" is no "path glob::name"'
-        elif field == "paths":
+        elif field == "hosts" and not _HOST.fullmatch(value):
+            yield f'{item}: "{value}" is no host name (such as "api.example.com", "*.example.com")'
+        elif field == "paths" and where.startswith("http["):
             yield from _malformed_pattern(value, item)
 
 

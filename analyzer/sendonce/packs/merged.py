@@ -46,26 +46,6 @@ _COMMON = frozenset(
 _TELLING = re.compile("^[A-Z]|mail|send|smtp|messag|notif")
 """A name that may point to a mail library: a class, or a word of the trade."""
 
-_HOST_NOISE = frozenset(
-    {
-        "api",
-        "app",
-        "www",
-        "com",
-        "net",
-        "org",
-        "io",
-        "co",
-        "us",
-        "eu",
-        "in",
-        "next",
-        "email",
-        "mail",
-        "smtp",
-    }
-)
-
 
 @dataclass(frozen=True)
 class PackFile:
@@ -318,8 +298,8 @@ class Packs:
         of nothing but such words gives the import root it starts with. A host gives its own names.
         """
         shapes = {shape for pack in self.packs for entry in pack.send for shape in entry.calls}
-        hosts = {host for pack in self.packs for entry in pack.http for host in entry.hosts}
-        return frozenset().union(*map(_shape_words, shapes), *map(_host_words, hosts))
+        hosts = {_host_word(host) for pack in self.packs for entry in pack.http for host in entry.hosts}
+        return frozenset(hosts).union(*map(_shape_words, shapes))
 
     @staticmethod
     def roots(pack: v.Pack) -> frozenset[str]:
@@ -345,7 +325,6 @@ def _shape_words(shape: str) -> frozenset[str]:
     return telling or frozenset({root.partition("(")[0]})
 
 
-def _host_words(host: str) -> frozenset[str]:
-    names = re.findall(r"\w+", host)
-    telling = frozenset(name for name in names if name not in _HOST_NOISE)
-    return telling or frozenset(names)
+def _host_word(host: str) -> str:
+    """The name that was registered: `postmarkapp` of `api.postmarkapp.com`."""
+    return host.split(".")[-2]
