@@ -40,6 +40,12 @@ def test_packs_tells_which_libraries_are_imported(cli, root):
     assert lines["smtplib"].endswith(" -")
 
 
+def test_a_package_of_the_tree_is_no_library_of_that_name(cli, tree):
+    root = tree({"mailer/__init__.py": "", "app.py": "import mailer\n"})
+    (line,) = [line for line in cli("packs", root).out.splitlines() if line.split()[1] == "django-mailer"]
+    assert line.endswith(" -")
+
+
 def test_packs_of_the_user_are_among_them(cli, root, tmp_path):
     pack = tmp_path / "ours.toml"
     pack.write_text("name = 'celery-in-house'\nwords = ['celery']\n")

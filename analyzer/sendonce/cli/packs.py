@@ -38,10 +38,11 @@ def command(path: Path, **common_options: Any) -> int:
 
 
 def importers(index: WordIndex, roots: frozenset[str]) -> int:
-    """How many application files import something below one of the roots."""
+    """How many application files import something below one of the roots; the tree's own modules are no library."""
     files = {
         file
         for root in roots
+        if not index.sources.by_module(root)
         for file in index.files_with(root.partition(".")[0])
         if any(name == root or name.startswith(f"{root}.") for name in index.imports(file))
     }
