@@ -7,6 +7,7 @@ target. The codes in `select` and its kind are checked later, where the rules ar
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -93,7 +94,7 @@ def find_config(start: Path) -> Path | None:
     """
     folder = start if start.is_dir() else start.parent
     for candidate in (above / name for above in (folder, *folder.parents) for name in FILE_NAMES):
-        if candidate.is_file() and (candidate.name != "pyproject.toml" or _table(candidate) is not None):
+        if os.path.isfile(candidate) and (candidate.name != "pyproject.toml" or _table(candidate) is not None):
             return candidate
     return None
 

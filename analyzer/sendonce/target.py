@@ -44,7 +44,7 @@ def target_of(paths: Sequence[Path]) -> Target:
     finding in one file rests on others; the paths then limit the report.
     """
     for path in paths:
-        if not path.exists():
+        if not os.path.exists(path):
             raise UsageError(f"{path} does not exist; give folders or Python files of the project")
     found = sorted({path.resolve() for path in paths}) or [Path.cwd()]
     common = _common(found)

@@ -30,7 +30,7 @@ _OPTIONS = (
     click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
     click.option("--jobs", type=click.IntRange(min=1), help="Processes that parse (default: one a processor)."),
     click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True),
-    click.option("--quiet", "-q", is_flag=True, help="No progress and no hints; results and errors only."),
+    click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
     click.option("--verbose", "-v", is_flag=True, help="Also list the calls that could not be resolved."),
 )
 
