@@ -53,6 +53,8 @@ def core(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def put(*findings: Finding, **changes: Any) -> None:
         analysis = FakeAnalysis(findings, **changes)
+        load_packs = run.load_packs
+        monkeypatch.setattr(run, "load_packs", lambda extra: load_packs(extra) if extra else None)  # for speed
         monkeypatch.setattr(run, "analyse", lambda sources, packs, settings: analysis)
         monkeypatch.setattr(run.checks, "RULES", RULES)
         monkeypatch.setattr(run.checks, "run_checks", lambda given: given.findings)
