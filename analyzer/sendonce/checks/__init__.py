@@ -1,0 +1,40 @@
+"""The rules, and how they are run: stronger rules first, so that one fault gives one finding."""
+
+from __future__ import annotations
+
+from sendonce.checks import (
+    multiple_trigger_paths,
+    enqueue_before_commit,
+    enqueue_in_transaction,
+    no_reservation,
+    retry_around_send,
+    send_in_transaction,
+    webhook_without_event_id,
+)
+from sendonce.checks.base import Rule
+from sendonce.findings import Finding
+from sendonce.program.analysis import Analysis
+from sendonce.program.paths import Path
+
+RULES: tuple[Rule, ...] = (
+    multiple_trigger_paths.RULE,
+    enqueue_in_transaction.RULE,
+    send_in_transaction.RULE,
+    enqueue_before_commit.RULE,
+    retry_around_send.RULE,
+    webhook_without_event_id.RULE,
+    no_reservation.RULE,
+)
+"""Rules that replace others come before them."""
+
+
+def run_checks(analysis: Analysis) -> tuple[Finding, ...]:
+    """All findings, by place and code; a rule does not speak of paths that a stronger one has explained."""
+    found: list[Finding] = []
+    explained: dict[str, set[Path]] = {}
+    for rule in RULES:
+        for fault in rule.check(analysis, frozenset(explained.get(rule.code, ()))):
+            found.append(fault.finding)
+            for code in rule.replaces:
+                explained.setdefault(code, set()).update(fault.explains)
+    return tuple(sorted(found, key=lambda finding: (finding.place, finding.code, finding.message)))

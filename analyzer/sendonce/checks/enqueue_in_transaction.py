@@ -1,0 +1,85 @@
+"""SO201 enqueue-in-transaction.
+
+## What it finds
+A job that leads to a mail is put on a queue while a database transaction is open.
+
+## Why it doubles
+The broker takes the job at once: a worker may run it before the commit and fail or mail something that
+is not true yet; when the transaction rolls back, the job stays queued, and the repeated request
+enqueues it a second time.
+
+## Bad
+```python
+with transaction.atomic():
+    order.save()
+    send_receipt.delay(order.pk)
+```
+
+## Good
+```python
+with transaction.atomic():
+    order.save()
+    transaction.on_commit(lambda: send_receipt.delay(order.pk))
+```
+
+## When it is silent
+The enqueue waits for the commit (`on_commit`, `delay_on_commit`), it stands after the block, or
+the queue keeps its jobs in the same database, so that they roll back with the rest.
+
+## Repair by framework
+Django with Celery: `send_receipt.delay_on_commit(order.pk)`, or `transaction.on_commit(partial(send_receipt.delay, order.pk))`.
+RQ and dramatiq: `transaction.on_commit(lambda: queue.enqueue(job, order.pk))`.
+SQLAlchemy: commit first, then enqueue, or enqueue in an `after_commit` listener.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce.checks.base import Fault, Rule, by_place, fault, named, worst
+from sendonce.findings import Place, Related, Severity
+from sendonce.program.analysis import Analysis
+from sendonce.program.paths import Path, place_of
+
+CODE, NAME = "SO201", "enqueue-in-transaction"
+
+
+def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
+    """One fault an enqueue, over all transactions that are open at it."""
+    paths = [path for path in analysis.paths if _is_fault(path)]
+    for place, group in by_place(paths, _place).items():
+        shown = min(group, key=lambda path: path.length)
+        transaction, enqueue = shown.mail.transaction, shown.mail.enqueue
+        assert transaction is not None and enqueue is not None
+        message = (
+            f"the job that sends {named(shown)} is enqueued while a transaction is open ({transaction.note}, line "
+            f"{transaction.line} of {transaction.path}): a worker may run it before the commit, and a rollback and a "
+            f"second try enqueue it again"
+        )
+        help = "enqueue after the commit: transaction.on_commit(...), delay_on_commit(...), or after the block"
+        related = [
+            Related(Place(path.mail.transaction.path, path.mail.transaction.line), "the transaction opens here")
+            for path in group
+            if path.mail.transaction is not None
+        ]
+        related += [Related(place_of(path.mail.enqueue), "the enqueue") for path in group if path.mail.enqueue]
+        function = analysis.program.function(enqueue.function).dotted
+        severity = worst(_severity(path) for path in group)
+        yield fault(analysis, (CODE, NAME), group, place, function, severity, message, help, related)
+
+
+def _is_fault(path: Path) -> bool:
+    transaction = path.mail.transaction
+    return path.mail.enqueue is not None and transaction is not None and transaction.kind != "unit"
+
+
+def _place(path: Path) -> Place:
+    assert path.mail.enqueue is not None
+    return place_of(path.mail.enqueue)
+
+
+def _severity(path: Path) -> Severity:
+    return "warning" if path.trigger.kind in ("admin", "command", "unknown") else "error"
+
+
+RULE = Rule(CODE, NAME, __doc__, check)

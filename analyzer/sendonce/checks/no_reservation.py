@@ -1,0 +1,89 @@
+"""SO301 no-reservation.
+
+## What it finds
+A send that a trigger reaches without a reservation on the way: nothing that only one run can win
+stands before the mail.
+
+## Why it doubles
+Webhooks are delivered at least once, jobs run again after a timeout or an error, schedules start
+twice, forms are sent twice. Each such run is a new run of the same event, and without a claim that
+the second run loses it mails again.
+
+## Bad
+```python
+@shared_task(acks_late=True)
+def send_receipt(order_id):
+    order = Order.objects.get(pk=order_id)
+    send_mail("Your receipt", render(order), None, [order.email])
+```
+
+## Good
+```python
+@shared_task(acks_late=True)
+def send_receipt(order_id):
+    claimed = Order.objects.filter(pk=order_id, receipt_sent_at=None).update(receipt_sent_at=now())
+    if not claimed:
+        return
+    order = Order.objects.get(pk=order_id)
+    send_mail("Your receipt", render(order), None, [order.email])
+```
+
+## When it is silent
+Every way from the trigger to the send crosses an atomic claim: a unique insert whose conflict
+leaves, `created` of a get-or-create backed by a unique constraint, a conditional update whose count
+is tested, SET NX or `cache.add`, a row lock held around check, send and mark, a unique job key.
+
+## Repair by framework
+Django: `filter(pk=…, sent_at=None).update(sent_at=now())` and leave when it returns 0, or
+`get_or_create` on a row with a `UniqueConstraint` and leave unless `created`.
+SQLAlchemy: `insert(…).on_conflict_do_nothing()` and test `rowcount`, or `update(…).where(…)`.
+Redis: `set(key, 1, nx=True, ex=…)` with a key made from the event, longer than all retries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce.checks.base import Fault, Rule, by_place, fault, listed, named, send_place, triggers_of, worst
+from sendonce.findings import Related, Severity
+from sendonce.program.analysis import Analysis
+from sendonce.program.paths import Path
+
+CODE, NAME = "SO301", "no-reservation"
+
+_SEVERITY: dict[str, Severity] = {
+    "webhook": "error",
+    "cron": "error",
+    "controller": "warning",
+    "model_callback": "warning",
+    "agent_tool": "warning",
+    "job": "warning",
+}
+
+
+def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
+    """One fault a send, over all triggers that reach it unguarded."""
+    open_paths = [path for path in analysis.paths if path.mail.guard is None and path not in explained]
+    for place, paths in by_place(open_paths, send_place).items():
+        severity = worst(_severity(path) for path in paths)
+        shown = [path for path in paths if _severity(path) == severity]
+        message = (
+            f"{named(shown[0])} is sent with no reservation before it: {listed(triggers_of(shown))} can run twice "
+            f"for one event, and nothing on the way lets only one run send"
+        )
+        related = [Related(trigger.place, f"{trigger.kind} {trigger.function}") for trigger in triggers_of(paths)]
+        help = (
+            "before the send, claim the event with something that only one run can win: a conditional update whose "
+            "count is tested, an insert under a unique constraint whose conflict leaves, or SET NX / cache.add"
+        )
+        function = analysis.program.function(shown[0].send.function).dotted
+        yield fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
+
+
+def _severity(path: Path) -> Severity:
+    if path.mail.provider.internal:
+        return "note"
+    return _SEVERITY.get(path.trigger.kind, "note")
+
+
+RULE = Rule(CODE, NAME, __doc__, check)

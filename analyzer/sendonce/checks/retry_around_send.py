@@ -1,0 +1,19 @@
+"""SO401 retry-around-send."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce.checks.base import Fault, Rule
+from sendonce.program.analysis import Analysis
+from sendonce.program.paths import Path
+
+CODE, NAME = "SO401", "retry-around-send"
+
+
+def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
+    """Not yet."""
+    return iter(())
+
+
+RULE = Rule(CODE, NAME, __doc__, check)

@@ -1,0 +1,89 @@
+"""SO202 send-in-transaction.
+
+## What it finds
+A provider send while a database transaction is open.
+
+## Why it doubles
+The mail cannot be rolled back. When something after it fails, the rows are as before, the mail has
+gone, and the next try sends it again.
+
+## Bad
+```python
+with transaction.atomic():
+    order.pay()
+    send_mail("Paid", text, None, [order.email])
+    ledger.book(order)
+```
+
+## Good
+```python
+with transaction.atomic():
+    order.pay()
+    ledger.book(order)
+    transaction.on_commit(lambda: send_mail("Paid", text, None, [order.email]))
+```
+
+## When it is silent
+The send waits for the commit or stands after the block, or the message is only stored in the same
+database. Where the transaction is the lock of an atomic claim that is committed with the mark, it
+is a note.
+
+## Repair by framework
+Django: `transaction.on_commit(...)` with the values bound (`partial`, not a lambda over a loop variable).
+SQLAlchemy: send after `commit()` or after the `begin()` block.
+Pyramid: a mailer that joins the transaction, or an after-commit hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce.checks.base import Fault, Rule, by_place, fault, named, worst
+from sendonce.findings import Place, Related, Severity
+from sendonce.program.analysis import Analysis
+from sendonce.program.paths import Path, place_of
+
+CODE, NAME = "SO202", "send-in-transaction"
+
+
+def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
+    """One fault for each call that leads to a send out of a function with an open transaction."""
+    paths = [path for path in analysis.paths if _is_fault(path)]
+    for place, group in by_place(paths, _place).items():
+        shown = min(group, key=lambda path: path.length)
+        transaction = shown.mail.transaction
+        assert transaction is not None
+        message = (
+            f"{named(shown)} is sent while a transaction is open ({transaction.note}, line {transaction.line} of "
+            f"{transaction.path}): if anything after it fails, the rows roll back, the mail stays sent, and the next "
+            f"try sends it again"
+        )
+        help = "send after the commit: transaction.on_commit(...), or move the call behind the block"
+        related = [
+            Related(Place(path.mail.transaction.path, path.mail.transaction.line), "the transaction opens here")
+            for path in group
+            if path.mail.transaction is not None
+        ]
+        function = analysis.program.function(transaction.site.function).dotted
+        severity = worst(_severity(path) for path in group)
+        yield fault(analysis, (CODE, NAME), group, place, function, severity, message, help, related)
+
+
+def _is_fault(path: Path) -> bool:
+    transaction = path.mail.transaction
+    return path.mail.enqueue is None and transaction is not None and transaction.kind != "unit"
+
+
+def _place(path: Path) -> Place:
+    assert path.mail.transaction is not None
+    return place_of(path.mail.transaction.site)
+
+
+def _severity(path: Path) -> Severity:
+    guard = path.mail.guard
+    if path.mail.provider.internal or (guard is not None and guard.held_in_transaction):
+        return "note"
+    return "warning"
+
+
+RULE = Rule(CODE, NAME, __doc__, check)

@@ -1,0 +1,244 @@
+"""The analysis of a tree: provider sends, the paths that lead to them, and the inventory of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from sendonce.config import Settings
+from sendonce.discovery import SourceFile, Sources
+from sendonce.errors import ParseError
+from sendonce.facts import ModuleFacts
+from sendonce.findings import (
+    Inventory,
+    Problem,
+    ProviderCall,
+    Related,
+    Route,
+    Send,
+    Stats,
+    TemplateName,
+    Trigger,
+)
+from sendonce.index import WordIndex
+from sendonce.packs import Packs
+from sendonce.program.callers import Callers
+from sendonce.program.claims import Claims
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.held import Site
+from sendonce.program.link import Linker
+from sendonce.program.paths import Path, place_of, trace
+from sendonce.program.program import Program
+from sendonce.program.providers import Providers, Seed
+from sendonce.program.starts import Start, Starts
+from sendonce.program.summaries import Entry, Summaries
+from sendonce.program.symbols import Function
+from sendonce.program.templates import Templates
+from sendonce.program.transactions import Transactions
+
+
+@dataclass
+class Analysis:
+    """All that the checks may read. `paths` are sorted by send, trigger and length."""
+
+    program: Program
+    evaluator: Evaluator
+    flows: Flows
+    linker: Linker
+    callers: Callers
+    summaries: Summaries
+    transactions: Transactions
+    claims: Claims
+    starts: Starts
+    settings: Settings
+    paths: tuple[Path, ...] = ()
+    inventory: Inventory = field(default_factory=Inventory)
+    problems: tuple[Problem, ...] = ()
+    stats: Stats = field(default_factory=Stats)
+    unresolved: tuple[Related, ...] = ()
+
+
+def analyse(sources: Sources, packs: Packs, settings: Settings) -> Analysis:
+    """Finds every provider send of a tree and every path that leads to one."""
+    problems: list[Problem] = []
+    index = WordIndex(sources)
+    program = Program(sources, index, packs, lambda file: _facts(sources, file, problems))
+    analysis = _prepared(program, settings)
+    templates = Templates(analysis.evaluator)
+    providers = Providers(analysis.evaluator, analysis.flows, templates)
+    analysis.summaries = Summaries(
+        analysis.evaluator, analysis.callers, providers, templates, analysis.transactions, analysis.claims
+    )
+    analysis.summaries.run()
+    analysis.paths = tuple(sorted(_paths(analysis), key=_order))
+    analysis.inventory = _inventory(analysis)
+    analysis.problems = tuple(sorted({*problems, *index.problems}))
+    analysis.stats = _stats(analysis, index)
+    return analysis
+
+
+def _prepared(program: Program, settings: Settings) -> Analysis:
+    evaluator = Evaluator(program)
+    flows = Flows(evaluator)
+    linker = Linker(evaluator, flows)
+    callers = Callers(evaluator, flows, linker)
+    transactions = Transactions(evaluator, flows, linker)
+    claims = Claims(evaluator, flows, linker)
+    starts = Starts(evaluator, linker, callers.registry, flows)
+    return Analysis(
+        program, evaluator, flows, linker, callers, None, transactions, claims, starts, settings  # type: ignore[arg-type]
+    )
+
+
+def _facts(sources: Sources, file: SourceFile, problems: list[Problem]) -> ModuleFacts | None:
+    """The facts of a file; a file that cannot be parsed is noted and left out."""
+    from sendonce.frontend.python import extract
+
+    try:
+        return extract(sources.read(file))
+    except ParseError as error:
+        problems.append(Problem(file.path, error.line, error.message))
+    except OSError as error:
+        problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror}"))
+    return None
+
+
+# ---------------------------------------------------------------------- paths
+
+
+def _paths(analysis: Analysis) -> Iterator[Path]:
+    for id in sorted(analysis.summaries.entries):
+        function = analysis.program.function(id)
+        entries = analysis.summaries.entries[id]
+        for start in _starts(analysis, function):
+            for entry in entries:
+                yield from _from_start(analysis, start, entry)
+
+
+def _starts(analysis: Analysis, function: Function) -> list[Start]:
+    """The triggers of a function: those that packs know, a job that nobody enqueues, else unknown if nobody calls it."""
+    found = [*analysis.starts.of(function), *_callbacks(analysis, function)]
+    if found:
+        return found
+    edges = analysis.callers.into(function.id)
+    if analysis.starts.is_job(function):
+        enqueued = any(crossing.hop == "enqueue" for edge in edges for crossing in edge.crossings)
+        return [] if enqueued else [analysis.starts.job(function)]
+    called = any(edge.site.function != function.id for edge in edges)
+    return [] if called or function.parent is not None else [analysis.starts.unknown(function)]
+
+
+def _callbacks(analysis: Analysis, function: Function) -> Iterator[Start]:
+    """A function attached to a signal of the ORM is a trigger of its own."""
+    seen: set[Trigger] = set()
+    for connection in analysis.callers.connections.of(function.id):
+        entries = [entry for name in connection.names for _, entry in analysis.program.packs.signals.get(name, ())]
+        if not any(entry.model_callback for entry in entries):
+            continue
+        detail = ", ".join(name.rpartition(".")[2] for name in connection.names)
+        trigger = analysis.starts.callback(function, detail)
+        if trigger not in seen:
+            seen.add(trigger)
+            edge = next(edge for edge in connection.edges if edge.target == function.id)
+            yield Start(trigger, function.id, edge.crossings, site=connection.site)
+
+
+def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path]:
+    """The paths of one trigger over one entry, if what the framework passes allows it."""
+    summaries = analysis.summaries
+    for mail in summaries.started(entry.mail, start):
+        if mail.transaction is None and not mail.escaped:
+            mail = replace(mail, transaction=analysis.transactions.request_at(start, entry, mail))
+        yield Path(start, mail, entry)
+
+
+def _order(path: Path) -> tuple[object, ...]:
+    send = path.send
+    return (send.path, send.at, path.trigger, path.length, path.mail.provider.site.at)
+
+
+# ---------------------------------------------------------------------- inventory
+
+
+def _inventory(analysis: Analysis) -> Inventory:
+    calls = {seed.send.site: _provider_call(analysis, seed) for seed in analysis.summaries.providers.found()}
+    groups: dict[tuple[Site, TemplateName | None], list[Path]] = {}
+    for path in analysis.paths:
+        groups.setdefault((path.send, path.mail.template), []).append(path)
+    for entries in analysis.summaries.entries.values():
+        for entry in entries:
+            if entry.mail.send is not None:
+                groups.setdefault((entry.mail.send, entry.mail.template), [])
+    sends = [
+        _send(analysis, site, template, paths, calls) for (site, template), paths in groups.items() if _kept(site)
+    ]
+    triggers = {path.trigger for path in analysis.paths}
+    return Inventory(
+        tuple(sorted((s for s in sends if s is not None), key=lambda s: (s.place, s.template.value or ""))),
+        tuple(sorted(calls.values(), key=lambda call: call.place)),
+        tuple(sorted(triggers)),
+    )
+
+
+def _kept(site: Site) -> bool:
+    return True
+
+
+def _provider_call(analysis: Analysis, seed: Seed) -> ProviderCall:
+    site = seed.send.site
+    return ProviderCall(
+        place_of(site), analysis.program.function(site.function).dotted, seed.send.api, seed.send.provider
+    )
+
+
+def _send(
+    analysis: Analysis,
+    site: Site,
+    template: TemplateName | None,
+    paths: list[Path],
+    calls: dict[Site, ProviderCall],
+) -> Send | None:
+    provider = paths[0].mail.provider.site if paths else _provider_site(analysis, site)
+    if provider is None:
+        return None
+    function = analysis.program.function(site.function).dotted
+    name = template or TemplateName(analysis.program.function(provider.function).dotted, "function", "low")
+    return Send(place_of(site), function, name, calls[provider], tuple(_routes(analysis, paths)))
+
+
+def _provider_site(analysis: Analysis, send: Site) -> Site | None:
+    for entries in analysis.summaries.entries.values():
+        for entry in entries:
+            if entry.mail.send is send:
+                return entry.mail.provider.site
+    return None
+
+
+def _routes(analysis: Analysis, paths: list[Path]) -> Iterator[Route]:
+    """One route a trigger, the shortest; in a transaction if any way is, guarded only if every way is."""
+    by_trigger: dict[Trigger, list[Path]] = {}
+    for path in paths:
+        by_trigger.setdefault(path.trigger, []).append(path)
+    for trigger in sorted(by_trigger):
+        ways = by_trigger[trigger]
+        shortest = min(ways, key=lambda path: path.length)
+        yield Route(
+            trigger,
+            trace(shortest, analysis.program),
+            any(way.mail.transaction is not None for way in ways),
+            all(way.mail.guard is not None for way in ways),
+        )
+
+
+def _stats(analysis: Analysis, index: WordIndex) -> Stats:
+    inventory = analysis.inventory
+    return Stats(
+        files=len(analysis.program.sources.files),
+        files_parsed=sum(1 for _ in analysis.program.parsed()),
+        lines=index.lines,
+        sends=len(inventory.sends),
+        templates=len({send.template.value for send in inventory.sends}),
+        triggers=len(inventory.triggers),
+        unresolved=len(analysis.unresolved),
+    )

@@ -1,0 +1,170 @@
+"""How the arguments of a call meet the parameters of what is called, and the argument notation of packs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sendonce import facts
+from sendonce.program.values import (
+    NONE,
+    UNKNOWN,
+    Attr,
+    Call,
+    Const,
+    FunctionRef,
+    Param,
+    Seq,
+    Table,
+    Updated,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from sendonce.program.evaluate import Evaluator
+    from sendonce.program.symbols import Function
+
+
+def bind(evaluator: Evaluator, ref: FunctionRef, names: tuple[str, ...], args: tuple[Value, ...]) -> dict[Param, Value]:
+    """What each parameter of a function is in one call, its closure included.
+
+    A parameter that gets something unknown keeps its annotated type; one that the call leaves out
+    gets its default. Parameters that cannot be told (behind a `*` of unknown length) are unknown.
+    """
+    function = evaluator.program.function(ref.id)
+    binding: dict[Param, Value] = dict(ref.closure)
+    positional, keywords, open_ended = _spread(evaluator, names, args)
+    if ref.receiver is not None:
+        positional.insert(0, ref.receiver)
+    for declared in function.params:
+        param = Param(ref.id, declared.name)
+        binding[param] = _given(evaluator, function, declared, positional, keywords, open_ended)
+    return {param: _typed(evaluator, param, value) for param, value in binding.items()}
+
+
+def _spread(
+    evaluator: Evaluator, names: tuple[str, ...], args: tuple[Value, ...]
+) -> tuple[list[Value], dict[str, Value], bool]:
+    """Positional and keyword arguments with known `*` and `**` laid out, and whether some stay unknown."""
+    positional: list[Value] = []
+    keywords: dict[str, Value] = {}
+    open_ended = False
+    for name, value in zip(names, args, strict=True):
+        if name == "":
+            positional.append(value)
+        elif name == "*":
+            found = evaluator.resolve(value)
+            if isinstance(found, Seq) and found.kind != "each":
+                positional.extend(found.items)
+            else:
+                open_ended = True
+        elif name == "**":
+            found = evaluator.resolve(value)
+            if isinstance(found, Table) and all(isinstance(key, Const) for key in found.keys):
+                keywords.update((str(k.value), v) for k, v in zip(found.keys, found.values, strict=True))  # type: ignore[attr-defined]
+            else:
+                open_ended = True
+        else:
+            keywords[name] = value
+    return positional, keywords, open_ended
+
+
+def _given(
+    evaluator: Evaluator,
+    function: Function,
+    declared: facts.Param,
+    positional: list[Value],
+    keywords: dict[str, Value],
+    open_ended: bool,
+) -> Value:
+    """Takes one parameter's argument out of what is left of the call."""
+    if declared.kind == "*":
+        rest, positional[:] = tuple(positional), []
+        return Seq("tuple", rest)
+    if declared.kind == "**":
+        pairs = sorted(keywords.items())
+        keywords.clear()
+        return Table(tuple(Const(name) for name, _ in pairs), tuple(value for _, value in pairs))
+    if declared.kind != "positional" and declared.name in keywords:
+        return keywords.pop(declared.name)
+    if declared.kind != "keyword" and positional:
+        return positional.pop(0)
+    if open_ended or declared.default is None:
+        return UNKNOWN
+    return default_of(evaluator, function, declared)
+
+
+def default_of(evaluator: Evaluator, function: Function, declared: facts.Param) -> Value:
+    """The value of a parameter's default."""
+    from sendonce.program.reader import Reader
+
+    if declared.default is None:
+        return UNKNOWN
+    return Reader(evaluator, function.parent or function.module.body, function.cls).read(declared.default)
+
+
+def _typed(evaluator: Evaluator, param: Param, value: Value) -> Value:
+    if value is UNKNOWN or value is NONE:
+        annotated = evaluator.annotated(param)
+        if annotated is not None and value is UNKNOWN:
+            return annotated
+    return value
+
+
+def argument(evaluator: Evaluator, call: Call, notation: str) -> Value | None:
+    """The argument of a call that a pack's notation names (see `vocabulary.py`); None where it is not given."""
+    head, *path = notation.split("/")
+    value = _plain(evaluator, call, head)
+    for key in path:
+        if value is None:
+            return None
+        value = _inside(evaluator, value, key)
+    return value
+
+
+def first_argument(evaluator: Evaluator, call: Call, notations: tuple[str, ...]) -> Value | None:
+    """The first of several arguments that the call gives."""
+    for notation in notations:
+        found = argument(evaluator, call, notation)
+        if found is not None:
+            return found
+    return None
+
+
+def given(evaluator: Evaluator, call: Call, notations: tuple[str, ...]) -> Iterator[Value]:
+    """All of several arguments that the call gives."""
+    for notation in notations:
+        found = argument(evaluator, call, notation)
+        if found is not None:
+            yield found
+
+
+def _plain(evaluator: Evaluator, call: Call, head: str) -> Value | None:
+    if head == "receiver":
+        return call.func.base if isinstance(call.func, Attr) else None
+    name, _, position = head.partition("|")
+    positional, keywords, _ = _spread(evaluator, call.names, call.args)
+    if name and name in keywords:
+        return keywords[name]
+    if position and int(position) < len(positional):
+        return positional[int(position)]
+    return None
+
+
+def _inside(evaluator: Evaluator, value: Value, key: str) -> Value | None:
+    """An item of a dict (or of the first item of a list) by key."""
+    for option in options(evaluator.resolve(value)):
+        while isinstance(option, Updated):
+            if option.field in (f"[{key}]", key):
+                return option.value
+            option = evaluator.resolve(option.base)
+        if isinstance(option, Seq) and option.items:
+            option = evaluator.resolve(option.items[0])
+        if isinstance(option, Table):
+            for k, v in zip(option.keys, option.values, strict=True):
+                if isinstance(k, Const) and k.value == key:
+                    return v
+        if isinstance(option, Call) and key in option.names:
+            return option.args[option.names.index(key)]
+    return None

@@ -1,0 +1,217 @@
+"""Who may call a function: candidates by the words of the index, edges by linking them.
+
+The search is what makes the slice: only functions that mention the name of something that leads to
+mail (or a call by which a framework leads there) are linked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from sendonce import facts
+from sendonce.program import starts
+from sendonce.program.connections import Connections
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.link import Edge, Linker
+from sendonce.program.symbols import Class, Function
+
+COMMON = 25
+"""A method whose name stands in more files than this needs its class, or a name that carries it, beside it."""
+
+
+class Callers:
+    """The edges found so far, by target, and the search for more."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.flows = flows
+        self.linker = linker
+        self.connections = Connections(evaluator, flows, linker)
+        self.registry = starts.Registry(evaluator, flows, linker)
+        self._into: dict[str, list[Edge]] = {}
+        self._linked: set[str] = set()
+        self._carriers: dict[str, frozenset[str]] = {}
+
+    def into(self, function: str) -> tuple[Edge, ...]:
+        """The edges known to lead to a function."""
+        return tuple(self._into.get(function, ()))
+
+    def search(self, id: str) -> list[Edge]:
+        """Links everything that may call a function; gives the new edges, whatever they lead to."""
+        function = self.program.function(id)
+        found: list[Edge] = []
+        for candidate in self._candidates(function):
+            found.extend(self._link(candidate))
+        for edge in self.connections.firing(function, self._link):
+            self._add(edge)
+            found.append(edge)
+        return found
+
+    def _link(self, function: Function) -> list[Edge]:
+        if function.id in self._linked:
+            return []
+        self._linked.add(function.id)
+        found: list[Edge] = []
+        for site in self.flows.of(function).sites:
+            for edge in self.linker.reached(site).edges:
+                self._add(edge)
+                found.append(edge)
+            self.connections.note(site)
+            self.registry.note(site)
+        return found
+
+    def _add(self, edge: Edge) -> None:
+        self._into.setdefault(edge.target, []).append(edge)
+
+    # ------------------------------------------------------------------ candidates
+
+    def _candidates(self, function: Function) -> Iterator[Function]:
+        """Functions that may lead to this one, each once, in a fixed order."""
+        found: dict[str, Function] = {}
+        for candidate in self._unordered(function):
+            found.setdefault(candidate.id, candidate)
+        yield from (found[id] for id in sorted(found))
+
+    def _unordered(self, function: Function) -> Iterator[Function]:
+        yield function.module.body
+        parent = function.parent
+        while parent is not None:
+            yield parent
+            yield from self._mentioning(parent)
+            parent = parent.parent
+        yield from self._mentioning(function)
+
+    def _mentioning(self, function: Function) -> Iterator[Function]:
+        if isinstance(function.node, facts.ModuleFacts | facts.Lambda):
+            return
+        if function.cls is not None:
+            yield from self._method_mentions(function, function.cls)
+            return
+        for name in self._names(function):
+            yield from self._by_name(function, name)
+
+    def _names(self, function: Function) -> tuple[str, ...]:
+        """The names that a module function goes by: its own, and those that its module gives it beside."""
+        return tuple(dict.fromkeys((function.name, *_aliases(function))))
+
+    def _by_name(self, function: Function, name: str) -> Iterator[Function]:
+        files = self.program.index.files_with(name)
+        if len(files) <= COMMON:
+            yield from self.program.mentioning(name)
+            return
+        for file in files:
+            if file.path == function.module.path or self._may_import(file.path, function):
+                module = self.program.module_of(file)
+                for one in module.functions.values() if module is not None else ():
+                    if name in one.words:
+                        yield one
+
+    def _may_import(self, path: str, function: Function) -> bool:
+        """Whether a file imports the function's module, its package or something of that name."""
+        file = self.program.sources.by_path(path)
+        if file is None:
+            return False
+        home = function.module.file.module
+        tail = home.rpartition(".")[2]
+        for name in self.program.index.imports(file):
+            if name == home or home.startswith(f"{name}.") or name.startswith(f"{home}."):
+                return True
+            if name.rpartition(".")[2] in (function.name, tail):
+                return True
+        return self.program.index.has(file, tail)
+
+    def _method_mentions(self, function: Function, cls: Class) -> Iterator[Function]:
+        words = [function.name]
+        if function.name == "__init__":
+            words = [cls.name, *(below.name for below in self.evaluator.hierarchy.subclasses(cls.id))]
+        elif function.name in ("__enter__", "__exit__", "__aenter__", "__aexit__", "__call__"):
+            words = sorted(self._carriers_of(cls))
+        words += self._implicit(function.name)
+        for word in words:
+            files = self.program.index.files_with(word)
+            carriers = self._carriers_of(cls) if len(files) > COMMON else None
+            for file in files:
+                if carriers is not None and not any(self.program.index.has(file, name) for name in carriers):
+                    continue
+                module = self.program.module_of(file)
+                for one in module.functions.values() if module is not None else ():
+                    if word in one.words:
+                        yield one
+
+    def _implicit(self, name: str) -> list[str]:
+        """The last names of library calls that lead to a method of this name (`create` to `save`)."""
+        found = {
+            re.split(r"[.]", shape)[-1].removesuffix("()")
+            for shape, pairs in self.packs.invokes.items()
+            for _, entry in pairs
+            if name in entry.methods
+        }
+        return sorted(found - {name, "*"})
+
+    def _carriers_of(self, cls: Class) -> frozenset[str]:
+        """Names beside which an instance of a class may be meant: the class, its subclasses, what gives instances."""
+        if cls.id not in self._carriers:
+            classes = [cls, *self.evaluator.hierarchy.subclasses(cls.id)]
+            found = {one.name for one in classes}
+            for _ in range(2):
+                found |= {name for word in sorted(found) for name in self._giving(word)}
+                if len(found) > 200:
+                    break
+            self._carriers[cls.id] = frozenset(found)
+        return self._carriers[cls.id]
+
+    def _giving(self, word: str) -> Iterator[str]:
+        """Names of functions and variables whose definition mentions a word."""
+        files = self.program.index.files_with(word)
+        if len(files) > COMMON * 4:
+            return
+        for file in files:
+            module = self.program.module_of(file)
+            if module is None:
+                continue
+            for function in module.functions.values():
+                if word in function.words and isinstance(function.node, facts.Def):
+                    if _returns_something(function.node) and not _is_plain_name(function.name):
+                        yield function.name
+            for name in module.body.words & module.scope.keys():
+                if word in module.body.words and _binding_mentions(module, name, word):
+                    yield name
+
+
+def _binding_mentions(module: object, name: str, word: str) -> bool:
+    from sendonce.program.symbols import Module, own_nodes, words_of
+
+    assert isinstance(module, Module)
+    for binding in module.scope[name]:
+        if isinstance(binding.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
+            continue
+        if any(word in words_of(node) for node in own_nodes(binding.node)):
+            return True
+    return False
+
+
+def _is_plain_name(name: str) -> bool:
+    return name in {"get", "post", "put", "save", "send", "run", "handle", "__init__", "create", "update", "delete"}
+
+
+def _returns_something(node: facts.Def) -> bool:
+    from sendonce.program.symbols import own_nodes
+
+    return node.returns is not None or any(
+        isinstance(inner, facts.Return) and inner.value is not None for inner in own_nodes(node)
+    )
+
+
+def _aliases(function: Function) -> Iterator[str]:
+    """Other names in the function's module that are bound to an expression with its name (`f = wrap(g)`)."""
+    from sendonce.program.symbols import own_nodes, words_of
+
+    for name, bindings in function.module.scope.items():
+        for binding in bindings:
+            if isinstance(binding.node, facts.Name | facts.Attribute | facts.Call):
+                if any(function.name in words_of(node) for node in own_nodes(binding.node)):
+                    yield name

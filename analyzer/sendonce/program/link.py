@@ -1,0 +1,549 @@
+"""From call sites to the functions that run: the edges of the call graph.
+
+An edge is a list of crossings, innermost first: a plain call is one, a call through a helper that
+is given the function (a decorator's wrapper, `after_commit(f)`) has one for each site on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from sendonce import vocabulary as v
+from sendonce.findings import Confidence, HopKind, weakest
+from sendonce.program import arguments
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.held import Site
+from sendonce.program.symbols import Function
+from sendonce.program.values import (
+    UNKNOWN,
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    Element,
+    External,
+    FunctionRef,
+    Op,
+    Param,
+    Seq,
+    Some,
+    Super,
+    Table,
+    Text,
+    Union,
+    Value,
+    options,
+    substitute,
+    walk,
+)
+
+MAX_NESTING = 5
+"""Through how many helpers a function passed as an argument is followed."""
+MAX_OPEN = 12
+"""How many calls of what it was given one function may have before the rest is left out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """One step from a function into what it calls. `binding` says what the callee's parameters are."""
+
+    site: Site
+    hop: HopKind
+    binding: dict[Param, Value] = field(default_factory=dict)
+    confidence: Confidence = "high"
+    enqueue: v.Enqueue | None = None
+    within: str = ""
+    """The library call in whose own transaction the callee runs (signals of `get_or_create`)."""
+    unique: bool = False
+    """The queue refuses a second job with the same key."""
+    method: Attr | None = None
+    """A method call on an object whose class may be known better further out."""
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """`crossings`, innermost first, lead from the function of the last site into `target`."""
+
+    target: str
+    crossings: tuple[Crossing, ...]
+
+    @property
+    def site(self) -> Site:
+        return self.crossings[-1].site
+
+
+@dataclass(frozen=True, eq=False)
+class Open:
+    """A call of something that the function was given: it can be told only where the function is called."""
+
+    callee: Value
+    names: tuple[str, ...]
+    args: tuple[Value, ...]
+    site: Site
+    hop: HopKind
+    outer: tuple[Crossing, ...] = ()
+    """Crossings between that call and the function that has this open call, innermost first."""
+    enqueue: v.Enqueue | None = None
+
+
+@dataclass
+class Reached:
+    """What one site leads to."""
+
+    edges: list[Edge] = field(default_factory=list)
+    opens: list[Open] = field(default_factory=list)
+
+
+class Linker:
+    """Resolves sites. `names` finds a job by the string that it is enqueued under."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.flows = flows
+        self._reached: dict[Site, Reached] = {}
+        self._opens: dict[str, tuple[Open, ...]] = {}
+
+    # ------------------------------------------------------------------ sites and functions
+
+    def reached(self, site: Site) -> Reached:
+        """The edges and open calls of a site."""
+        if site not in self._reached:
+            found = self._reached[site] = Reached()
+            self._reach(found, site.call.func, site.call.names, site.call.args, site, "call", ())
+        return self._reached[site]
+
+    def edges(self, function: Function) -> Iterator[Edge]:
+        """All edges that leave a function."""
+        for site in self.flows.of(function).sites:
+            yield from self.reached(site).edges
+
+    def opens(self, function: Function) -> tuple[Open, ...]:
+        """The calls of what the function was given, its own and those of helpers that it hands it on to."""
+        if function.id not in self._opens:
+            self._opens[function.id] = ()
+            found = [one for site in self.flows.of(function).sites for one in self.reached(site).opens]
+            self._opens[function.id] = tuple(found[:MAX_OPEN])
+        return self._opens[function.id]
+
+    def handler(self, value: Value, site: Site | None) -> tuple[Edge, ...]:
+        """The functions that a framework runs when it calls a handler, wrappers on the way as crossings.
+
+        The last crossing is the registration: nothing is known of what the framework passes.
+        """
+        found = Reached()
+        for ref, names, args, confidence in self.jobs(value):
+            if site is None:
+                found.edges.append(Edge(ref.id, ()))
+                site_or_none = self._first_site(ref)
+                if site_or_none is None:
+                    continue
+                crossing = Crossing(site_or_none, "trigger", self._held_by(ref, names, args), confidence)
+            else:
+                crossing = Crossing(site, "trigger", self._held_by(ref, names, args), confidence)
+                found.edges.append(Edge(ref.id, (crossing,)))
+            for inner in self.opens(self.program.function(ref.id)):
+                self._lift(found, inner, crossing, ())
+        return tuple(found.edges)
+
+    def _first_site(self, ref: FunctionRef) -> Site | None:
+        return next(iter(self.flows.of(self.program.function(ref.id)).sites), None)
+
+    def _held_by(self, ref: FunctionRef, names: tuple[str, ...], args: tuple[Value, ...]) -> dict[Param, Value]:
+        """What a handler already holds when it is registered: closure, receiver, bound arguments."""
+        binding = dict(ref.closure)
+        params = list(self.program.function(ref.id).params)
+        if ref.receiver is not None and params:
+            binding[Param(ref.id, params.pop(0).name)] = ref.receiver
+        for name, value in zip(names, args, strict=True):
+            if name == "" and params:
+                binding[Param(ref.id, params.pop(0).name)] = value
+            elif name not in ("", "*", "**"):
+                binding[Param(ref.id, name)] = value
+        return binding
+
+    # ------------------------------------------------------------------ reaching
+
+    def _reach(
+        self,
+        found: Reached,
+        callee: Value,
+        names: tuple[str, ...],
+        args: tuple[Value, ...],
+        site: Site,
+        hop: HopKind,
+        outer: tuple[Crossing, ...],
+    ) -> None:
+        """Adds what calling `callee` at `site` leads to; `outer` are the crossings around it."""
+        if len(outer) > MAX_NESTING:
+            return
+        call = Call(callee, names, args, site.call.at)
+        if self._enqueued(found, call, site, outer) or self._invoked(found, call, site, outer):
+            return
+        targets = list(self.callables(callee))
+        for ref, more_names, more_args, confidence in targets:
+            self._enter(found, ref, (*more_names, *names), (*more_args, *args), site, hop, outer, confidence, callee)
+        if not targets and self._is_open(callee):
+            found.opens.append(Open(callee, names, args, site, hop, outer))
+
+    def _enter(
+        self,
+        found: Reached,
+        ref: FunctionRef,
+        names: tuple[str, ...],
+        args: tuple[Value, ...],
+        site: Site,
+        hop: HopKind,
+        outer: tuple[Crossing, ...],
+        confidence: Confidence,
+        callee: Value = UNKNOWN,
+        enqueue: v.Enqueue | None = None,
+        unique: bool = False,
+    ) -> None:
+        """Adds the edge into a project function, and those through it to functions that it is given."""
+        binding = arguments.bind(self.evaluator, ref, names, args)
+        method = callee if isinstance(callee, Attr) and isinstance(callee.base, Param) else None
+        crossing = Crossing(site, hop, binding, confidence, enqueue, "", unique, method)
+        found.edges.append(Edge(ref.id, (crossing, *outer)))
+        if not any(self._carries(value) for value in binding.values()):
+            return
+        for inner in self.opens(self.program.function(ref.id)):
+            self._lift(found, inner, crossing, outer)
+
+    def _lift(self, found: Reached, inner: Open, crossing: Crossing, outer: tuple[Crossing, ...]) -> None:
+        """What an open call of a helper becomes where the helper is called with `crossing`'s binding."""
+        callee = substitute(inner.callee, crossing.binding)
+        around = (*inner.outer, crossing, *outer)
+        if inner.enqueue is not None:
+            self._job(found, inner.enqueue, callee, inner.names, inner.args, inner.site, around)
+            return
+        self._reach(found, callee, inner.names, inner.args, inner.site, inner.hop, around)
+
+    def _carries(self, value: Value) -> bool:
+        """Whether a value may hold a function that the callee calls."""
+        if isinstance(value, Param):
+            return True
+        return any(
+            isinstance(part, FunctionRef | Param) or (isinstance(part, ClassRef) and part is value)
+            for part in walk(self.evaluator.resolve(value))
+        )
+
+    @staticmethod
+    def _is_open(callee: Value) -> bool:
+        """Whether the callee depends on what the function is given, in a way that a caller can settle."""
+        head = callee
+        while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
+            head = head.func if isinstance(head, Call) else head.base
+        return isinstance(head, Param) and bool(callee.free)
+
+    # ------------------------------------------------------------------ what packs know
+
+    def _enqueued(self, found: Reached, call: Call, site: Site, outer: tuple[Crossing, ...]) -> bool:
+        """Handles a call that puts a job on a queue."""
+        entries = self.evaluator.lookup(self.packs.enqueues, call.func)
+        for _, entry in entries:
+            assert isinstance(entry, v.Enqueue)
+            job = arguments.first_argument(self.evaluator, call, entry.job)
+            if job is None:
+                continue
+            names, args = self._job_arguments(call, entry)
+            self._job(found, entry, job, names, args, site, outer)
+            return True
+        return False
+
+    def _job(
+        self,
+        found: Reached,
+        entry: v.Enqueue,
+        job: Value,
+        names: tuple[str, ...],
+        args: tuple[Value, ...],
+        site: Site,
+        outer: tuple[Crossing, ...],
+    ) -> None:
+        unique = bool(entry.unique) and self._given_options(site.call, entry.unique)
+        targets = list(self.jobs(job))
+        for ref, more_names, more_args, confidence in targets:
+            first = self._filled_in(ref)
+            all_names = (*("",) * len(first), *more_names, *names)
+            all_args = (*first, *more_args, *args)
+            if entry.after_commit:
+                outer = (Crossing(site, "defer"), *outer)
+            self._enter(
+                found, ref, all_names, all_args, site, "enqueue", outer, confidence, UNKNOWN, entry, unique
+            )  # fmt: skip
+        if not targets and job.free:
+            found.opens.append(Open(job, names, args, site, "enqueue", outer, entry))
+
+    def _given_options(self, call: Call, wanted: dict[str, v.Scalar]) -> bool:
+        """Whether a call gives all of these options; a wanted value of None or "?" takes any."""
+        for name, value in wanted.items():
+            given = arguments.argument(self.evaluator, call, name)
+            if given is None:
+                return False
+            constant = self.evaluator.constant(given)
+            if value not in (None, "?") and (constant is None or constant.value != value):
+                return False
+        return True
+
+    def _filled_in(self, ref: FunctionRef) -> tuple[Value, ...]:
+        """The leading parameters that the queue itself fills in (`bind=True`, arq's `ctx`)."""
+        function = self.program.function(ref.id)
+        for call in self.decorations(function):
+            for _, job in self.evaluator.lookup(self.packs.job_decorators, call.func):
+                options_given = call.func if isinstance(call.func, Call) else call
+                for bound in job.bound:
+                    given = arguments.argument(self.evaluator, options_given, bound)
+                    constant = self.evaluator.constant(given) if given is not None else None
+                    if constant is not None and constant.value:
+                        return (Some(External(job.type)),)
+                return (UNKNOWN,) * job.first
+        return ()
+
+    def _job_arguments(self, call: Call, entry: v.Enqueue) -> tuple[tuple[str, ...], tuple[Value, ...]]:
+        """The arguments of the job in an enqueueing call."""
+        if entry.args or entry.kwargs:
+            packed = arguments.first_argument(self.evaluator, call, entry.args)
+            named = arguments.first_argument(self.evaluator, call, entry.kwargs)
+            given = [(name, value) for name, value in (("*", packed), ("**", named)) if value is not None]
+            return tuple(name for name, _ in given), tuple(value for _, value in given)
+        taken = {one.partition("|")[0] for one in (*entry.job, *entry.options)}
+        skip = 0 if "receiver" in entry.job else 1
+        names: list[str] = []
+        args: list[Value] = []
+        for name, value in zip(call.names, call.args, strict=True):
+            if name == "" and skip:
+                skip -= 1
+            elif name not in taken or name in ("", "*", "**"):
+                names.append(name)
+                args.append(value)
+        return tuple(names), tuple(args)
+
+    def _invoked(self, found: Reached, call: Call, site: Site, outer: tuple[Crossing, ...]) -> bool:
+        """Handles a library call that calls what it is given, or methods of an object."""
+        used = False
+        for _, entry in self.evaluator.lookup(self.packs.invokes, call.func):
+            assert isinstance(entry, v.Invoke)
+            if entry.wraps or not self._given_options(call, entry.when):
+                continue
+            around = outer if entry.hop == "call" else (Crossing(site, entry.hop), *outer)
+            if entry.methods:
+                used |= self._methods(found, entry, call, site, around)
+                continue
+            callee = arguments.first_argument(self.evaluator, call, entry.function)
+            if callee is None:
+                continue
+            used = True
+            names, args = self._invoke_arguments(call, entry)
+            for one in self._each(callee):
+                self._reach(found, one, names, args, site, "call", around)
+        return used
+
+    def _each(self, callee: Value) -> tuple[Value, ...]:
+        """A coroutine given instead of a function (`create_task(f(x))`) was reached by its own call already."""
+        resolved = self.evaluator.resolve(callee)
+        if isinstance(resolved, Seq):
+            return resolved.items
+        return (callee,)
+
+    def _invoke_arguments(self, call: Call, entry: v.Invoke) -> tuple[tuple[str, ...], tuple[Value, ...]]:
+        if entry.args or entry.kwargs:
+            packed = arguments.first_argument(self.evaluator, call, entry.args)
+            named = arguments.first_argument(self.evaluator, call, entry.kwargs)
+            given = [(name, value) for name, value in (("*", packed), ("**", named)) if value is not None]
+            return tuple(name for name, _ in given), tuple(value for _, value in given)
+        position = next((int(p) for p in (one.partition("|")[2] for one in entry.function) if p), -1)
+        keyword = {one.partition("|")[0] for one in entry.function}
+        names: list[str] = []
+        args: list[Value] = []
+        seen = -1
+        for name, value in zip(call.names, call.args, strict=True):
+            seen += name == ""
+            if (name == "" and seen <= position) or name in keyword - {""}:
+                continue
+            names.append(name)
+            args.append(value)
+        return tuple(names), tuple(args)
+
+    def _methods(self, found: Reached, entry: v.Invoke, call: Call, site: Site, outer: tuple[Crossing, ...]) -> bool:
+        """Calls of `entry.methods` on the receiver, an argument or the model of a query set."""
+        used = False
+        for owner in self._owners(entry, call):
+            for cls in self.evaluator.types(owner):
+                for name in entry.methods:
+                    method = self.evaluator.hierarchy.method_of(cls, name)
+                    if method is not None:
+                        used = True
+                        self._enter(found, FunctionRef(method.id, owner), (), (), site, "call", outer, "high")
+        return used
+
+    def _owners(self, entry: v.Invoke, call: Call) -> Iterator[Value]:
+        receiver = call.func.base if isinstance(call.func, Attr) else None
+        for where in entry.on or ("receiver",):
+            if where == "model":
+                if receiver is not None:
+                    yield self.evaluator.resolve(Element(receiver))
+            elif where == "receiver":
+                if receiver is not None:
+                    yield receiver
+            else:
+                given = arguments.argument(self.evaluator, call, where)
+                if given is not None:
+                    yield given
+
+    # ------------------------------------------------------------------ callables
+
+    def decorations(self, function: Function) -> tuple[Call, ...]:
+        """The calls of library decorators that a function's name was bound through, outermost first."""
+        found: list[Call] = []
+        value = self.evaluator.decorated(function)
+        for option in options(value):
+            while isinstance(option, Call) and option.args:
+                found.append(option)
+                option = option.args[-1]
+        return tuple(found)
+
+    def jobs(self, value: Value) -> Iterator[tuple[FunctionRef, tuple[str, ...], tuple[Value, ...], Confidence]]:
+        """The functions behind a job: a function, a job object, a signature of one, a dotted string or a name."""
+        resolved = self.evaluator.resolve(value)
+        for option in options(resolved):
+            if isinstance(option, Const) and isinstance(option.value, str):
+                for ref in self.named(option.value):
+                    yield ref, (), (), "high"
+            else:
+                yield from self.callables(option)
+
+    def named(self, name: str) -> Iterator[FunctionRef]:
+        """Functions of the tree by dotted path, or by a job's bare name."""
+        dotted = name.replace(":", ".")
+        home, _, last = dotted.rpartition(".")
+        if home:
+            found = self._dotted(home, last)
+            if found is not None:
+                yield found
+                return
+        for function in self.program.defined(last):
+            if function.cls is None and function.parent is None:
+                yield FunctionRef(function.id)
+
+    def _dotted(self, home: str, last: str) -> FunctionRef | None:
+        module = self.program.module_named(home)
+        if module is not None:
+            value = self.evaluator.module_attr(module, last)
+        else:
+            owner, _, cls = home.rpartition(".")
+            module = self.program.module_named(owner) if owner else None
+            base = self.evaluator.module_attr(module, cls) if module is not None else None
+            value = self.evaluator.resolve(Attr(base, last)) if base is not None else None
+        for ref, *_ in self.callables(value) if value is not None else ():
+            return ref
+        return None
+
+    def callables(
+        self, value: Value, depth: int = 0
+    ) -> Iterator[tuple[FunctionRef, tuple[str, ...], tuple[Value, ...], Confidence]]:
+        """The project functions that calling a value runs, with leading arguments that it already holds."""
+        if depth > MAX_NESTING:
+            return
+        resolved = self.evaluator.resolve(value)
+        found = options(resolved)
+        sure: Confidence = "high" if len(found) == 1 else "medium"
+        for option in found:
+            for ref, names, args, confidence in self._callable(option, depth):
+                yield ref, names, args, weakest(sure, confidence)
+
+    def _callable(
+        self, option: Value, depth: int
+    ) -> Iterator[tuple[FunctionRef, tuple[str, ...], tuple[Value, ...], Confidence]]:
+        match option:
+            case FunctionRef(receiver=receiver) if receiver is not None and self._may_be_overridden(receiver):
+                yield from self._overrides(option, receiver)
+            case FunctionRef():
+                yield option, (), (), "high"
+            case ClassRef(id=id):
+                init = self.evaluator.hierarchy.method_of(option, "__init__")
+                if init is not None:
+                    yield FunctionRef(init.id, Some(option)), (), (), "high"
+            case Call(func=func, names=names, args=args):
+                yield from self._called(option, func, names, args, depth)
+            case Op(op="or" | "and", operands=operands):
+                for operand in operands:
+                    yield from self.callables(operand, depth + 1)
+            case Const() | Table() | Seq() | Text() | Union() | Super() | External():
+                return
+            case _:
+                yield from self._instance_call(option)
+
+    def _instance_call(
+        self, value: Value
+    ) -> Iterator[tuple[FunctionRef, tuple[str, ...], tuple[Value, ...], Confidence]]:
+        """An object with `__call__`."""
+        for cls in self.evaluator.types(value):
+            method = self.evaluator.hierarchy.method_of(cls, "__call__")
+            if method is not None:
+                yield FunctionRef(method.id, value), (), (), "high"
+
+    def _called(
+        self, option: Call, func: Value, names: tuple[str, ...], args: tuple[Value, ...], depth: int
+    ) -> Iterator[tuple[FunctionRef, tuple[str, ...], tuple[Value, ...], Confidence]]:
+        """What the result of a call is as a callable: a partial, a wrapped or decorated function, an instance."""
+        shapes = self.evaluator.shapes(func)
+        if "functools.partial" in shapes and args:
+            for ref, more_names, more_args, sure in self.callables(args[0], depth + 1):
+                yield ref, (*more_names, *names[1:]), (*more_args, *args[1:]), sure
+            return
+        for _, returns in self.evaluator.lookup(self.packs.returns, func):
+            if returns.binds and isinstance(func, Attr):
+                for ref, more_names, more_args, sure in self.callables(func.base, depth + 1):
+                    yield ref, (*more_names, *names), (*more_args, *args), sure
+                return
+        for _, entry in self.evaluator.lookup(self.packs.invokes, func):
+            if entry.wraps:
+                inner = arguments.first_argument(self.evaluator, option, entry.function)
+                if inner is not None:
+                    own_names, own_args = self._invoke_arguments(option, entry)
+                    for ref, more_names, more_args, sure in self.callables(inner, depth + 1):
+                        yield ref, (*more_names, *own_names), (*more_args, *own_args), sure
+                    return
+        instance = list(self._instance_call(option))
+        if instance:
+            yield from instance
+        elif args and names[-1] == "" and not isinstance(func, ClassRef):
+            # A library's decorator that no pack describes keeps the function.
+            last = self.evaluator.resolve(args[-1])
+            if isinstance(last, FunctionRef | Call):
+                yield from self.callables(last, depth + 1)
+
+    def _may_be_overridden(self, receiver: Value) -> bool:
+        """Whether only the class of the receiver is known, so that a subclass's method may run instead."""
+        return isinstance(self.evaluator.resolve(receiver), Param | Some)
+
+    def _overrides(
+        self, ref: FunctionRef, receiver: Value
+    ) -> Iterator[tuple[FunctionRef, tuple[str, ...], tuple[Value, ...], Confidence]]:
+        function = self.program.function(ref.id)
+        assert function.cls is not None or function.parent is not None
+        others = [
+            cls.methods[function.name]
+            for one in self.evaluator.types(receiver)
+            if isinstance(one, ClassRef) and function.name != "__init__"
+            for cls in self.evaluator.hierarchy.subclasses(one.id)
+            if function.name in cls.methods and cls.methods[function.name] is not function
+        ]
+        sure: Confidence = "medium" if others else "high"
+        yield ref, (), (), sure
+        for other in others:
+            yield replace_function(ref, other), (), (), "medium"
+
+
+def replace_function(ref: FunctionRef, function: Function) -> FunctionRef:
+    """The same receiver with another function."""
+    return FunctionRef(function.id, ref.receiver)
+
+
+def with_outer(edge: Edge, outer: Crossing) -> Edge:
+    """The edge inside one more crossing."""
+    return replace(edge, crossings=(*edge.crossings, outer))

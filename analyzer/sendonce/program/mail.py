@@ -1,0 +1,118 @@
+"""A mail on its way from a provider send outwards: what is known of it at one function.
+
+A `Mail` is immutable. It starts at a provider send and is carried over each crossing towards the
+triggers: parameters are bound, the template settles, what is open at the call site is noted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sendonce.findings import Confidence, TemplateName
+from sendonce.program.held import Site
+from sendonce.program.values import Value
+
+Source = Literal["template", "template_id", "constant", "subject", "message_class", "text"]
+
+
+@dataclass(frozen=True)
+class ProviderSend:
+    """A call that hands a message to a provider: the site, the shape it matched and its pack."""
+
+    site: Site
+    api: str
+    provider: str
+    internal: bool = False
+    delivery: Literal["now", "stored", "after_commit"] = "now"
+    key: bool = False
+    """Whether the call passes an idempotency key that the provider honours."""
+
+
+@dataclass(frozen=True)
+class Hole:
+    """A place in a message that may still decide its template."""
+
+    source: Source
+    value: Value
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """A transaction that is open while the mail leaves: where it opens and the call in that function.
+
+    `kind`: a "block" or decorator, a "unit" of work before its commit, a "library" call's own, a whole "request".
+    """
+
+    kind: Literal["block", "unit", "library", "request"]
+    path: str
+    line: int
+    function: str
+    site: Site
+    note: str
+    confidence: Confidence = "high"
+    assumes: str = ""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A reservation that dominates the send: the claim's place, what it claims, how sure that is."""
+
+    path: str
+    line: int
+    function: str
+    note: str
+    key: str = ""
+    """Model or key prefix: two guards with one key are won only once together."""
+    confidence: Confidence = "high"
+    held_in_transaction: bool = False
+    assumes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A test on parameters that must turn out so for the mail to be sent."""
+
+    value: Value
+    holds: bool
+    function: str = ""
+    """For a method call on `value` (an attribute of a parameter): the function that must be meant."""
+
+
+@dataclass(frozen=True)
+class Mail:
+    """One way in which a function leads to a mail."""
+
+    provider: ProviderSend
+    holes: tuple[Hole, ...]
+    template: TemplateName | None = None
+    second: TemplateName | None = None
+    """What names the template if no hole settles: the first subject seen."""
+    send: Site | None = None
+    recipient: Value | None = None
+    enqueue: Site | None = None
+    """The innermost enqueue that is not yet outside a deferral; the job is what leaves early."""
+    enqueued: bool = False
+    deferred: bool = False
+    escaped: bool = False
+    """Nothing further out can be in a transaction with it: it was deferred or stored."""
+    transaction: Transaction | None = None
+    guard: Guard | None = None
+    loop: Site | None = None
+    conditions: tuple[Condition, ...] = ()
+    confidence: Confidence = "high"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Two mails of one function with equal keys tell the same; the first (shortest) is kept."""
+        return (
+            self.provider.site,
+            self.send,
+            self.template,
+            self.holes,
+            self.enqueue,
+            self.escaped,
+            self.transaction is not None,
+            self.guard is not None and self.guard.key,
+            self.conditions,
+        )

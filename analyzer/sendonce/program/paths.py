@@ -1,0 +1,95 @@
+"""Paths from triggers to sends: what the checks read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sendonce.findings import Confidence, Place, Step, Trigger, weakest
+from sendonce.program.held import Site
+from sendonce.program.link import Crossing
+from sendonce.program.mail import Mail
+from sendonce.program.program import Program
+from sendonce.program.starts import Start
+from sendonce.program.summaries import Entry
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """One way from a trigger to a send. `mail` is what is known of the mail at the trigger."""
+
+    start: Start
+    mail: Mail
+    entry: Entry
+
+    @property
+    def trigger(self) -> Trigger:
+        return self.start.trigger
+
+    @property
+    def length(self) -> int:
+        return self.entry.length + len(self.start.crossings)
+
+    @property
+    def send(self) -> Site:
+        return self.mail.send or self.mail.provider.site
+
+    def crossings(self) -> Iterator[Crossing]:
+        """All crossings from the trigger to the provider call, outermost first; wrappers of the handler included."""
+        yield from reversed(self.start.crossings[:-1])
+        entry: Entry | None = self.entry
+        while entry is not None and entry.edge is not None:
+            yield from reversed(entry.edge.crossings)
+            entry = entry.next
+
+    def sites(self) -> Iterator[Site]:
+        """The call sites on the way, outermost first, the provider call last."""
+        for crossing in self.crossings():
+            yield crossing.site
+        yield self.mail.provider.site
+
+    def functions(self) -> tuple[str, ...]:
+        """The ids of the functions on the way, the trigger's first."""
+        return tuple(dict.fromkeys(site.function for site in self.sites()))
+
+    @property
+    def confidence(self) -> Confidence:
+        found = self.mail.confidence
+        if self.mail.template is not None:
+            return weakest(found, "medium" if self.mail.template.confidence == "low" else "high")
+        return found
+
+
+def place_of(site: Site) -> Place:
+    """The stretch of source of a call."""
+    return Place(site.path, *site.at)
+
+
+def trace(path: Path, program: Program) -> tuple[Step, ...]:
+    """The path as steps: the trigger, each hop, transaction and reservation on the way, the send."""
+    trigger = path.trigger
+    steps = [Step("trigger", trigger.place, trigger.function, " ".join(filter(None, (trigger.kind, trigger.detail))))]
+    transaction, guard = path.mail.transaction, path.mail.guard
+    for crossing in path.crossings():
+        site = crossing.site
+        function = program.function(site.function).dotted
+        if transaction is not None and transaction.site is site:
+            where = Place(transaction.path, transaction.line)
+            steps.append(Step("transaction", where, transaction.function, transaction.note))
+        if guard is not None and guard.function == site.function and Step_at(guard.path, guard.line) not in steps:
+            steps.append(Step("reservation", Place(guard.path, guard.line), guard.function, guard.note))
+            guard = None
+        steps.append(Step(crossing.hop, place_of(site), function))
+    provider = path.mail.provider
+    site = provider.site
+    function = program.function(site.function).dotted
+    if transaction is not None and transaction.site is site:
+        steps.append(Step("transaction", Place(transaction.path, transaction.line), function, transaction.note))
+    if guard is not None and guard.function == site.function:
+        steps.append(Step("reservation", Place(guard.path, guard.line), guard.function, guard.note))
+    steps.append(Step("send", place_of(site), function, provider.api))
+    return tuple(steps)
+
+
+def Step_at(path: str, line: int) -> Step:  # noqa: N802
+    return Step("reservation", Place(path, line), "")

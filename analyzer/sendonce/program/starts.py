@@ -1,0 +1,470 @@
+"""Where runs start: the triggers of functions, as packs describe them."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sendonce import facts
+from sendonce import vocabulary as v
+from sendonce.findings import Place, Trigger, TriggerKind
+from sendonce.program import arguments
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.held import Site
+from sendonce.program.link import Crossing, Edge, Linker
+from sendonce.program.symbols import Class, Function
+from sendonce.program.values import (
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    External,
+    FunctionRef,
+    Param,
+    Seq,
+    Some,
+    Table,
+    Text,
+    Value,
+    options,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """A trigger of a function. `crossings` lead from the function out to the framework (wrappers on the way)."""
+
+    trigger: Trigger
+    function: str
+    crossings: tuple[Crossing, ...] = ()
+    binding: dict[Param, Value] | None = None
+    cls: Class | None = None
+    """The class whose instance the framework makes for the run."""
+    entry: v.Trigger | None = None
+    site: Site | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Registration:
+    """A site that hands a handler (a function's edges, or a class) to a framework."""
+
+    site: Site
+    entry: v.Trigger
+    call: Call
+    edges: tuple[Edge, ...] = ()
+    cls: Class | None = None
+
+
+class Registry:
+    """The registrations noted while functions are linked."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.flows = flows
+        self.linker = linker
+        self.by_function: dict[str, list[Registration]] = {}
+        self.by_class: dict[str, list[Registration]] = {}
+        self._noted: set[Site] = set()
+
+    def note(self, site: Site) -> None:
+        """Remembers a site that registers a handler with a framework."""
+        if site in self._noted:
+            return
+        self._noted.add(site)
+        call = site.call
+        decorators = [(call, call.func)]
+        if isinstance(call.func, Call):
+            decorators.append((call.func, call.func.func))
+        for described, shape in decorators:
+            for _, entry in self.evaluator.lookup(self.packs.trigger_decorators, shape):
+                if call.args:
+                    self._add(site, entry, described, call.args[-1])
+        for _, entry in self.evaluator.lookup(self.packs.trigger_registers, call.func):
+            assert isinstance(entry, v.Trigger)
+            handler = arguments.first_argument(self.evaluator, call, entry.handler)
+            if handler is not None:
+                self._add(site, entry, call, handler)
+
+    def _add(self, site: Site, entry: object, call: Call, handler: Value) -> None:
+        assert isinstance(entry, v.Trigger)
+        for option in options(self.evaluator.resolve(handler)):
+            cls = self._class_of(option)
+            if cls is not None:
+                self.by_class.setdefault(cls.id, []).append(Registration(site, entry, call, (), cls))
+                continue
+            edges = self.linker.handler(option, site)
+            for edge in edges:
+                self.by_function.setdefault(edge.target, []).append(Registration(site, entry, call, edges))
+
+    def _class_of(self, value: Value) -> Class | None:
+        """The class behind a class, `View.as_view()` or a wrapped one."""
+        for _ in range(6):
+            match value:
+                case ClassRef(id=id):
+                    return self.program.cls(id)
+                case Call(func=Attr(base=base, name="as_view")):
+                    value = self.evaluator.resolve(base)
+                case Call(args=args) if args and not self.evaluator.types(value):
+                    value = self.evaluator.resolve(args[-1])
+                case Call(func=func, args=args) if args and isinstance(self.evaluator.resolve(func), External | Attr | Call):
+                    value = self.evaluator.resolve(args[-1])
+                case _:
+                    return None
+        return None
+
+
+class Starts:
+    """Gives the triggers of a function that leads to mail."""
+
+    def __init__(self, evaluator: Evaluator, linker: Linker, registry: Registry, flows: Flows) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.linker = linker
+        self.registry = registry
+        self.flows = flows
+
+    def of(self, function: Function) -> list[Start]:
+        """All triggers of a function, without those that only packs of signals know; sorted, each once."""
+        found: dict[Trigger, Start] = {}
+        for start in self._all(function):
+            start = self._webhook(start)
+            known = found.get(start.trigger)
+            if known is None:
+                found[start.trigger] = start
+        return [found[trigger] for trigger in sorted(found)]
+
+    def _all(self, function: Function) -> Iterator[Start]:
+        for registration in self.registry.by_function.get(function.id, ()):
+            for edge in registration.edges:
+                if edge.target == function.id:
+                    yield self._registered(function, registration, edge)
+        if function.cls is not None and function.parent is None:
+            yield from self._methods(function, function.cls)
+        yield from self._conventions(function)
+        yield from self._settings(function)
+        yield from self._scheduled_jobs(function)
+
+    # ------------------------------------------------------------------ registered functions
+
+    def _registered(self, function: Function, registration: Registration, edge: Edge) -> Start:
+        detail = self.detail(registration)
+        trigger = self._trigger(registration.entry.kind, function, detail)
+        return Start(trigger, function.id, edge.crossings, None, None, registration.entry, registration.site)
+
+    def _trigger(self, kind: TriggerKind, function: Function, detail: str, cls: Class | None = None) -> Trigger:
+        name = function.dotted
+        if cls is not None and function.cls is not cls:
+            name = f"{cls.id}.{function.name}"
+        at = function.node.name_at if isinstance(function.node, facts.Def) else facts.NOWHERE
+        place = Place(function.module.path, at[0] or function.line, max(at[1], 1), at[2], at[3])
+        return Trigger(place, kind, name, detail)
+
+    def detail(self, registration: Registration) -> str:
+        """The route, schedule or event that a registration names."""
+        return self._detail_of(registration.entry, registration.call)
+
+    def _detail_of(self, entry: v.Trigger, call: Call) -> str:
+        parts = [self.shown(value) for value in arguments.given(self.evaluator, call, entry.detail)]
+        verb = call.func.name.upper() if isinstance(call.func, Attr) else ""
+        words = ([verb] if verb in _VERBS else []) + [part for part in parts if part]
+        return " ".join(words)
+
+    def shown(self, value: Value, depth: int = 0) -> str:
+        """A value as a reader would write it; empty for one that is not known."""
+        found = self.evaluator.resolve(value)
+        match found:
+            case Const(value=inner):
+                return str(inner)
+            case Text(pieces=pieces):
+                return "".join(self.shown(piece, depth + 1) or "{}" for piece in pieces)
+            case Call(func=func, names=names, args=args) if depth < 3:
+                name = re.split(r"[.]", min(self.evaluator.shapes(func), default=""))[-1]
+                inner = ", ".join(
+                    f"{n}={self.shown(a, depth + 1)}" if n else self.shown(a, depth + 1)
+                    for n, a in zip(names, args, strict=True)
+                )
+                return f"{name}({inner})" if name else ""
+            case Seq(items=items) if depth < 3:
+                return ",".join(self.shown(item, depth + 1) for item in items)
+            case _:
+                return ""
+
+    # ------------------------------------------------------------------ methods of framework classes
+
+    def _methods(self, function: Function, home: Class) -> Iterator[Start]:
+        hierarchy = self.evaluator.hierarchy
+        for cls in (home, *hierarchy.subclasses(home.id)):
+            if cls.module.file.role != "application":
+                continue
+            if self.program.method(hierarchy.mro(cls.id), function.name) is not function:
+                continue
+            registrations = self.registry.by_class.get(cls.id, ())
+            entries = [entry for base in hierarchy.external_bases(cls.id) for entry in self._entries(base)]
+            entries += [registration.entry for registration in registrations]
+            for entry in dict.fromkeys(entries):
+                if self._is_entry(entry, function, cls):
+                    yield from self._of_class(function, cls, entry, registrations)
+                    break
+        yield from self._through_attributes(function, home)
+
+    def _entries(self, base: str) -> Iterator[v.Trigger]:
+        for _, entry in self.packs.trigger_bases.get(base, ()):
+            yield entry
+
+    def _is_entry(self, entry: v.Trigger, function: Function, cls: Class) -> bool:
+        if any(fnmatch.fnmatchcase(function.name, method) for method in entry.methods):
+            return True
+        for name in entry.lists:
+            listed = self.evaluator.hierarchy.find(cls.id, name)
+            if listed is not None and self._lists(Attr(Some(ClassRef(cls.id)), name), function):
+                return True
+        return bool(entry.marked) and any(self._is_marked(function, mark) for mark in entry.marked)
+
+    def _lists(self, value: Value, function: Function) -> bool:
+        found = self.evaluator.resolve(value)
+        for item in found.items if isinstance(found, Seq) else ():
+            resolved = self.evaluator.resolve(item)
+            if isinstance(resolved, Const) and resolved.value == function.name:
+                return True
+            if any(ref.id == function.id for ref, *_ in self.linker.callables(resolved)):
+                return True
+        return False
+
+    @staticmethod
+    def _is_marked(function: Function, mark: str) -> bool:
+        return False
+
+    def _of_class(
+        self, function: Function, cls: Class, entry: v.Trigger, registrations: tuple[Registration, ...] | list[Registration]
+    ) -> Iterator[Start]:
+        binding = self._self_binding(function, cls)
+        routes = dict.fromkeys(self.detail(one) for one in registrations)
+        verb = function.name.upper() if function.name.upper() in _VERBS else ""
+        for route in routes or ("",):
+            detail = " ".join(part for part in (verb, route) if part)
+            trigger = self._trigger(entry.kind, function, detail, cls)
+            yield Start(trigger, function.id, (), binding, cls, entry)
+
+    def _self_binding(self, function: Function, cls: Class) -> dict[Param, Value]:
+        if not (function.is_method and function.params):
+            return {}
+        return {Param(function.id, function.params[0].name): Some(ClassRef(cls.id))}
+
+    def _through_attributes(self, function: Function, home: Class) -> Iterator[Start]:
+        """Methods of a class that a framework class names in an attribute (`serializer_class`)."""
+        for base, pairs in sorted(self.packs.trigger_bases.items()):
+            for _, entry in pairs:
+                for attribute, methods in entry.attributes.items():
+                    if function.name in methods:
+                        yield from self._naming(function, home, base, entry, attribute)
+
+    def _naming(self, function: Function, home: Class, base: str, entry: v.Trigger, attribute: str) -> Iterator[Start]:
+        hierarchy = self.evaluator.hierarchy
+        wanted = {home.id, *(cls.id for cls in hierarchy.subclasses(home.id))}
+        for name in sorted({self.program.cls(id).name for id in wanted}):
+            for file in self.program.index.files_with(name, attribute):
+                module = self.program.module_of(file)
+                for cls in module.classes.values() if module is not None else ():
+                    if attribute not in cls.scope or base not in hierarchy.external_bases(cls.id):
+                        continue
+                    given = self.evaluator.resolve(Attr(ClassRef(cls.id), attribute))
+                    named = [one for one in options(given) if isinstance(one, ClassRef) and one.id in wanted]
+                    for one in named:
+                        if self.program.method(hierarchy.mro(one.id), function.name) is function:
+                            yield self._named_by(function, self.program.cls(one.id), cls, entry)
+
+    def _named_by(self, function: Function, cls: Class, view: Class, entry: v.Trigger) -> Start:
+        routes = [self.detail(one) for one in self.registry.by_class.get(view.id, ())]
+        place = Place(view.module.path, view.node.name_at[0], view.node.name_at[1])
+        trigger = Trigger(place, entry.kind, view.id, routes[0] if routes else "")
+        return Start(trigger, function.id, (), self._self_binding(function, cls), view, entry)
+
+    # ------------------------------------------------------------------ conventions, settings, schedules
+
+    def _conventions(self, function: Function) -> Iterator[Start]:
+        for pattern, pairs in sorted(self.packs.trigger_functions.items()):
+            glob, _, name = pattern.partition("::")
+            qualified = function.dotted.removeprefix(f"{function.module.key}.")
+            if fnmatch.fnmatchcase(qualified, name) and fnmatch.fnmatchcase(f"/{function.module.path}", f"*/{glob}".replace("*/*/", "*/")):
+                for _, entry in pairs:
+                    yield Start(
+                        self._trigger(entry.kind, function, function.module.path.rpartition("/")[2].removesuffix(".py")),
+                        function.id, entry=entry,
+                    )  # fmt: skip
+
+    def _settings(self, function: Function) -> Iterator[Start]:
+        """Handlers named in a table of the settings (`CELERY_BEAT_SCHEDULE`)."""
+        for pack in self.packs.packs:
+            for entry in pack.trigger:
+                for path in entry.settings:
+                    for detail, name in self._named_in(path, entry):
+                        if self._means(name, function):
+                            yield Start(self._trigger(entry.kind, function, detail), function.id, entry=entry)
+
+    def _means(self, name: str, function: Function) -> bool:
+        last = name.replace(":", ".").rpartition(".")[2]
+        if last != function.name and function.name not in name:
+            return name in self._job_names(function)
+        return any(
+            edge.target == function.id
+            for ref in self.linker.named(name)
+            for edge in self.linker.handler(ref, None)
+        )
+
+    def _job_names(self, function: Function) -> set[str]:
+        """Names that a job's decorator gives it."""
+        found: set[str] = set()
+        for call in self.linker.decorations(function):
+            if isinstance(call.func, Call):
+                for _, job in self.evaluator.lookup(self.packs.job_decorators, call.func.func):
+                    for given in arguments.given(self.evaluator, call.func, job.name):
+                        constant = self.evaluator.constant(given)
+                        if constant is not None:
+                            found.add(str(constant.value))
+        return found
+
+    def _named_in(self, path: str, entry: v.Trigger) -> list[tuple[str, str]]:
+        """The (detail, name) pairs at a path into module constants and assigned attributes."""
+        cache: dict[str, list[tuple[str, str]]] = self.__dict__.setdefault("_tables", {})
+        if path not in cache:
+            head, *keys = path.split("/")
+            word = re.split(r"[.()]+", head)[-1]
+            found: list[tuple[str, str]] = []
+            for file in self.program.index.files_with(word):
+                module = self.program.module_of(file)
+                if module is not None:
+                    for value in self._tables_in(module, word):
+                        found.extend(self._at_keys(value, keys, entry))
+            cache[path] = found
+        return cache[path]
+
+    def _tables_in(self, module: object, word: str) -> Iterator[Value]:
+        from sendonce.program.symbols import Module
+
+        assert isinstance(module, Module)
+        for cls in module.classes.values():
+            if word in cls.scope:
+                yield self.evaluator.resolve(Attr(ClassRef(cls.id), word))
+        value = self.evaluator.module_attr(module, word)
+        if value is not None:
+            yield self.evaluator.resolve(value)
+        for function in module.functions.values():
+            if word in function.words:
+                for write in self.flows.of(function).writes:
+                    if write.field == word:
+                        yield self.evaluator.resolve(write.value)
+
+    def _at_keys(self, value: Value, keys: list[str], entry: v.Trigger) -> Iterator[tuple[str, str]]:
+        if not isinstance(value, Table) or len(keys) != 2 or keys[0] != "*":
+            return
+        for key, item in zip(value.keys, value.values, strict=True):
+            row = self.evaluator.resolve(item)
+            if not isinstance(row, Table):
+                continue
+            given = {str(k.value): v for k, v in zip(row.keys, row.values, strict=True) if isinstance(k, Const)}
+            if keys[1] in given:
+                detail = " ".join(filter(None, (self.shown(given[d]) for d in entry.detail if d in given)))
+                name = self.evaluator.constant(given[keys[1]])
+                if name is not None:
+                    yield detail or self.shown(key), str(name.value)
+
+    def _scheduled_jobs(self, function: Function) -> Iterator[Start]:
+        """Jobs whose decorator carries a schedule."""
+        for call in self.linker.decorations(function):
+            described = call.func if isinstance(call.func, Call) else call
+            shape = call.func.func if isinstance(call.func, Call) else call.func
+            for _, job in self.evaluator.lookup(self.packs.job_decorators, shape):
+                given = list(arguments.given(self.evaluator, described, job.schedule))
+                if given:
+                    yield Start(self._trigger("cron", function, self.shown(given[0])), function.id)
+
+    def is_job(self, function: Function) -> bool:
+        """Whether a queue runs the function."""
+        for call in self.linker.decorations(function):
+            shapes = [call.func, call.func.func] if isinstance(call.func, Call) else [call.func]
+            if any(self.evaluator.lookup(self.packs.job_decorators, shape) for shape in shapes):
+                return True
+        return False
+
+    def callback(self, function: Function, detail: str) -> Trigger:
+        """The trigger of a function that a model's signal calls."""
+        return self._trigger("model_callback", function, detail)
+
+    def job(self, function: Function) -> Start:
+        """The trigger of a job that nobody known enqueues."""
+        return Start(self._trigger("job", function, ""), function.id)
+
+    def unknown(self, function: Function) -> Start:
+        """The trigger of a function that nobody known calls."""
+        return Start(self._trigger("unknown", function, ""), function.id)
+
+    # ------------------------------------------------------------------ webhooks
+
+    def _webhook(self, start: Start) -> Start:
+        """A controller with the signs of a webhook is one."""
+        if start.trigger.kind != "controller":
+            return start
+        function = self.program.function(start.function)
+        if self.is_webhook(function, start):
+            return replace(start, trigger=replace(start.trigger, kind="webhook"))
+        return start
+
+    def is_webhook(self, function: Function, start: Start) -> bool:
+        """Whether names, routes, signature checks or headers say that other programs call this handler."""
+        names = f"{start.trigger.function} {start.trigger.detail}"
+        words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", names)}
+        joined = names.lower()
+        weak = False
+        for _, entry in self.packs.webhooks:
+            strong = {word.lower() for word in entry.words}
+            if words & strong or any("_" in word and word in joined for word in strong):
+                return True
+            weak = weak or bool(words & {word.lower() for word in entry.weak_words})
+            if self._verifies(function, entry, start):
+                return True
+        return weak and self._is_exempt(function)
+
+    def _verifies(self, function: Function, entry: v.Webhook, start: Start) -> bool:
+        headers = {_plain(header) for header in entry.headers}
+        for one in self._nearby(function):
+            for site in self.flows.of(one).sites:
+                shapes = self.evaluator.shapes(site.call.func)
+                if any(self.packs.canonical(verify) in shapes for verify in entry.verifies):
+                    return True
+            if headers and headers & {_plain(word) for word in one.words}:
+                return True
+        return False
+
+    def _nearby(self, function: Function) -> Iterator[Function]:
+        """The handler and the project functions that it calls itself."""
+        yield function
+        for edge in self.linker.edges(function):
+            if len(edge.crossings) == 1 and edge.crossings[0].hop == "call":
+                yield self.program.function(edge.target)
+
+    def _is_exempt(self, function: Function) -> bool:
+        shapes: set[str] = set()
+        for call in self.linker.decorations(function):
+            shapes |= self.evaluator.shapes(call.func)
+        exempts = {self.packs.canonical(one) for _, entry in self.packs.webhooks for one in entry.exempts}
+        return bool(shapes & exempts)
+
+
+_VERBS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+
+
+def _plain(header: str) -> str:
+    return header.lower().replace("-", "_").removeprefix("http_")
+
+
+def handler_name(value: Value) -> str:
+    """The id of the innermost function of a handler value, for display."""
+    while isinstance(value, Call) and value.args:
+        value = value.args[-1]
+    return value.id if isinstance(value, FunctionRef) else ""

@@ -1,0 +1,269 @@
+"""Which mails each function leads to, from the provider sends outwards to the triggers.
+
+A worklist carries entries over the edges of the call graph, callers being looked for only when a
+function first leads to mail. First come is shortest, so the links between entries are the path.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sendonce.findings import weakest
+from sendonce.program import held as h
+from sendonce.program.callers import Callers
+from sendonce.program.claims import Claims
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.held import Site
+from sendonce.program.link import Crossing, Edge
+from sendonce.program.mail import Condition, Hole, Mail
+from sendonce.program.providers import Providers
+from sendonce.program.starts import Start
+from sendonce.program.templates import Templates
+from sendonce.program.transactions import Transactions
+from sendonce.program.values import Attr, Const, FunctionRef, Op, Param, Value, options, substitute
+
+MAX_ENTRIES = 400
+"""How many ways to a mail one function may have before the rest is left out (and said)."""
+MAX_LENGTH = 60
+MAX_CONDITIONS = 8
+MAX_CONDITION_SIZE = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """One way from a function to a mail: over `edge` to the callee's `next`; both None at the provider send itself."""
+
+    function: str
+    mail: Mail
+    edge: Edge | None = None
+    next: Entry | None = None
+    length: int = 1
+
+
+class Summaries:
+    """The fixpoint. `entries` maps a function's id to its ways to mails, shortest first."""
+
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        callers: Callers,
+        providers: Providers,
+        templates: Templates,
+        transactions: Transactions,
+        claims: Claims,
+    ) -> None:
+        self.evaluator = evaluator
+        self.callers = callers
+        self.providers = providers
+        self.templates = templates
+        self.transactions = transactions
+        self.claims = claims
+        self.entries: dict[str, list[Entry]] = {}
+        self.full: set[str] = set()
+        """Functions whose list was cut at `MAX_ENTRIES`."""
+        self._keys: set[tuple[object, ...]] = set()
+        self._queue: deque[tuple[Edge, Entry]] = deque()
+
+    def run(self) -> None:
+        """Finds all provider sends and carries them outwards until nothing new comes."""
+        for entry in self._seeds():
+            self._insert(entry)
+        while self._queue:
+            edge, entry = self._queue.popleft()
+            for found in self.cross(edge, entry):
+                self._insert(found)
+
+    def _seeds(self) -> Iterator[Entry]:
+        for seed in self.providers.found():
+            mail = Mail(seed.send, seed.holes, recipient=seed.recipient, escaped=seed.send.delivery != "now")
+            for here in self._at(mail, seed.send.site):
+                yield Entry(seed.send.site.function, here)
+
+    def _insert(self, entry: Entry) -> None:
+        key = (entry.function, *entry.mail.key)
+        if key in self._keys:
+            return
+        self._keys.add(key)
+        known = self.entries.get(entry.function)
+        if known is None:
+            known = self.entries[entry.function] = []
+            self._search(entry.function)
+        if len(known) >= MAX_ENTRIES or entry.length > MAX_LENGTH:
+            self.full.add(entry.function)
+            return
+        known.append(entry)
+        for edge in self.callers.into(entry.function):
+            self._queue.append((edge, entry))
+
+    def _search(self, function: str) -> None:
+        """Looks for the callers of a function that is now known to lead to mail."""
+        for edge in self.callers.search(function):
+            for entry in self.entries.get(edge.target, ()):
+                self._queue.append((edge, entry))
+
+    # ------------------------------------------------------------------ crossing
+
+    def cross(self, edge: Edge, entry: Entry) -> Iterator[Entry]:
+        """What a callee's entry becomes in the caller."""
+        for mail in self.carried(edge.crossings, entry.mail, edge.target):
+            yield Entry(edge.site.function, mail, edge, entry, entry.length + len(edge.crossings))
+
+    def carried(self, crossings: tuple[Crossing, ...], mail: Mail, target: str) -> list[Mail]:
+        """A mail carried over several crossings, innermost first."""
+        mails = [mail]
+        for crossing in crossings:
+            mails = [after for before in mails for after in self._over(before, crossing, target)]
+            target = ""
+        return mails
+
+    def started(self, mail: Mail, start: Start) -> list[Mail]:
+        """A mail at its trigger: wrappers of the handler crossed, the framework's own object bound."""
+        mails = self.carried(start.crossings[:-1], mail, start.function) if start.crossings else [mail]
+        binding = dict(start.crossings[-1].binding) if start.crossings else {}
+        binding.update(start.binding or {})
+        found: list[Mail] = []
+        for one in mails:
+            bound = self._bound(one, binding)
+            if bound is not None:
+                found.extend(self._ended(bound))
+        return found
+
+    def _ended(self, mail: Mail) -> list[Mail]:
+        """Holes that are still open at a trigger stay unknown: the second choice names the mail."""
+        if mail.template is not None or mail.send is not None:
+            return [mail]
+        site = mail.provider.site
+        closed = [replace(mail, template=mail.second, holes=(), send=site)]
+        settled = [m for m in self._settled(mail, site) if m.template is not None]
+        return settled or closed
+
+    def _over(self, mail: Mail, crossing: Crossing, target: str) -> list[Mail]:
+        bound = self._bound(mail, crossing.binding)
+        if bound is None:
+            return []
+        if crossing.method is not None and target:
+            bound = replace(bound, conditions=(*bound.conditions, Condition(crossing.method, True, target)))
+        bound = replace(bound, confidence=weakest(bound.confidence, crossing.confidence))
+        return self._at(self._hopped(bound, crossing), crossing.site, crossing)
+
+    def _hopped(self, mail: Mail, crossing: Crossing) -> Mail:
+        """What becomes of the mail at a hop that is more than a call."""
+        if crossing.hop == "enqueue" and not mail.deferred:
+            same = crossing.enqueue is not None and crossing.enqueue.same_database
+            mail = replace(
+                mail, enqueue=crossing.site, enqueued=True, transaction=None, escaped=same, guard=mail.guard
+            )
+            if crossing.unique and mail.guard is None:
+                mail = replace(mail, guard=self.claims.unique_job(crossing.site))
+        elif crossing.hop in ("defer", "schedule"):
+            mail = replace(mail, escaped=True, deferred=True)
+        if crossing.within and not mail.escaped and mail.transaction is None:
+            mail = replace(mail, transaction=self.claims.library_transaction(crossing))
+        return mail
+
+    def _bound(self, mail: Mail, binding: dict[Param, Value]) -> Mail | None:
+        """The mail in terms of the caller; None if the caller's arguments rule it out."""
+        memo: dict[Value, Value] = {}
+
+        def put(value: Value) -> Value:
+            return substitute(value, binding, memo)
+
+        conditions: list[Condition] = []
+        for condition in mail.conditions:
+            kept = self._decided(replace(condition, value=put(condition.value)))
+            if kept is False:
+                return None
+            if kept is not True:
+                conditions.append(kept)
+        return replace(
+            mail,
+            holes=tuple(Hole(hole.source, put(hole.value)) for hole in mail.holes),
+            recipient=None if mail.recipient is None else put(mail.recipient),
+            conditions=tuple(dict.fromkeys(conditions))[:MAX_CONDITIONS],
+        )
+
+    def _decided(self, condition: Condition) -> Condition | bool:
+        """True for a condition that holds or can no longer be told, False for one that does not hold."""
+        if condition.function:
+            return self._method_decided(condition)
+        value = self.evaluator.resolve(condition.value)
+        if isinstance(value, Const):
+            return bool(value.value) == condition.holds
+        if not value.free or value.size > MAX_CONDITION_SIZE:
+            return True
+        return replace(condition, value=value)
+
+    def _method_decided(self, condition: Condition) -> Condition | bool:
+        """Whether a method call on a now known object means the function that the path goes through."""
+        assert isinstance(condition.value, Attr)
+        base = self.evaluator.resolve(condition.value.base)
+        if isinstance(base, Param):
+            return replace(condition, value=Attr(base, condition.value.name))
+        method = self.evaluator.resolve(Attr(base, condition.value.name))
+        found = [one.id for one in options(method) if isinstance(one, FunctionRef)]
+        if not found or condition.function in found:
+            return True
+        function = self.evaluator.program.function(condition.function)
+        types = self.evaluator.types(base)
+        hierarchy = self.evaluator.hierarchy
+        below = {cls.id for one in types for cls in hierarchy.subclasses(getattr(one, "id", ""))} if types else set()
+        return function.cls is not None and function.cls.id in below
+
+    # ------------------------------------------------------------------ at a site
+
+    def _at(self, mail: Mail, site: Site, crossing: Crossing | None = None) -> list[Mail]:
+        """What holds at a site, added to a mail that leaves through it."""
+        conditions = self._conditions(site)
+        if conditions is None:
+            return []
+        mail = replace(mail, conditions=tuple(dict.fromkeys((*mail.conditions, *conditions)))[:MAX_CONDITIONS])
+        if mail.guard is None:
+            mail = replace(mail, guard=self.claims.guard_at(site))
+        if mail.transaction is None and not mail.escaped:
+            mail = replace(mail, transaction=self.transactions.open_at(site))
+        return self._settled(mail, site)
+
+    def _settled(self, mail: Mail, site: Site) -> list[Mail]:
+        if mail.template is not None:
+            return [mail]
+        found: list[Mail] = []
+        for outcome in self.templates.settle(mail.holes, mail.second):
+            settled = outcome.template is not None or not outcome.holes
+            found.append(
+                replace(
+                    mail,
+                    template=outcome.template,
+                    holes=outcome.holes,
+                    second=outcome.second,
+                    send=(mail.send or site) if settled else None,
+                )
+            )
+        return found
+
+    def _conditions(self, site: Site) -> list[Condition] | None:
+        """The tests on parameters that lead to a site; None if one of them can never come out so."""
+        found: list[Condition] = []
+        for fact in h.newest_first(site.held):
+            if isinstance(fact, h.Test) and fact.value.free and fact.value.size <= MAX_CONDITION_SIZE:
+                if _is_plain(fact.value):
+                    kept = self._decided(Condition(fact.value, fact.holds))
+                    if kept is False:
+                        return None
+                    if kept is not True:
+                        found.append(kept)
+        return found
+
+
+def _is_plain(value: Value) -> bool:
+    """A test that constants given by a caller can decide: a parameter, or a comparison of one."""
+    match value:
+        case Param() | Const():
+            return True
+        case Attr(base=base):
+            return isinstance(base, Param | Attr) and _is_plain(base)
+        case Op(operands=operands):
+            return all(_is_plain(operand) or not operand.free for operand in operands)
+        case _:
+            return False

@@ -1,0 +1,221 @@
+"""Whether a database transaction is open at a call: a block, a decorator, a unit of work before its commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sendonce import facts
+from sendonce.program import held as h
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.held import Held, Site
+from sendonce.program.link import Linker
+from sendonce.program.mail import Mail, Transaction
+from sendonce.program.starts import Start
+from sendonce.program.symbols import Class, Function, Module, own_nodes
+from sendonce.program.values import Call, ClassRef, Const, FunctionRef, Value, options
+
+if TYPE_CHECKING:
+    from sendonce.program.summaries import Entry
+
+
+class Transactions:
+    """Answers for sites, memoised."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+        self.evaluator = evaluator
+        self.packs = evaluator.packs
+        self.program = evaluator.program
+        self.flows = flows
+        self.linker = linker
+        self._commits: dict[str, bool] = {}
+        self._decorated: dict[str, tuple[int, str] | None] = {}
+        self._settings_known = False
+        self._setting_found: tuple[str, int, str] | None = None
+
+    def open_at(self, site: Site) -> Transaction | None:
+        """The transaction that the function of a call has open around it."""
+        function = self.program.function(site.function)
+        inside = self.block_at(site.held)
+        if inside is not None:
+            line, name = inside.at[0], self._context_name(inside.value)
+            return Transaction("block", site.path, line, function.dotted, site, name)
+        decorated = self.decorator_of(function)
+        if decorated is not None:
+            return Transaction("block", site.path, decorated[0], function.dotted, site, decorated[1])
+        return self.unit_of_work(site)
+
+    def block_at(self, held: Held | None) -> h.Inside | None:
+        """The innermost `with` block among the facts that holds a transaction open."""
+        for fact in h.newest_first(held):
+            if isinstance(fact, h.Inside) and self.is_transaction(fact.value):
+                return fact
+        return None
+
+    def is_transaction(self, context: Value) -> bool:
+        """Whether entering a context manager opens a transaction, of a library or of a project's own generator."""
+        for option in options(self.evaluator.resolve(context)):
+            shape = option.func if isinstance(option, Call) else option
+            if self.evaluator.lookup(self.packs.transaction_contexts, shape):
+                return True
+        if isinstance(context, Call):
+            return any(self._yields_inside(ref) for ref, *_ in self.linker.callables(context.func))
+        return False
+
+    def _yields_inside(self, ref: FunctionRef) -> bool:
+        flow = self.flows.of(self.program.function(ref.id))
+        return bool(flow.yields) and all(self.block_at(exit.held) is not None for exit in flow.yields)
+
+    def _context_name(self, context: Value) -> str:
+        shape = context.func if isinstance(context, Call) else context
+        names = sorted(self.evaluator.shapes(shape))
+        return names[0] if names else "a transaction"
+
+    def decorator_of(self, function: Function) -> tuple[int, str] | None:
+        """Line and name of the library decorator that runs a function in a transaction."""
+        if function.id not in self._decorated:
+            self._decorated[function.id] = next(self._decorators(function), None)
+        return self._decorated[function.id]
+
+    def _decorators(self, function: Function) -> Iterator[tuple[int, str]]:
+        for call in self.linker.decorations(function):
+            for shape in (call.func, call.func.func if isinstance(call.func, Call) else call.func):
+                if self.evaluator.lookup(self.packs.transaction_decorators, shape):
+                    yield call.at[1], min(self.evaluator.shapes(shape))
+
+    # ------------------------------------------------------------------ whole requests
+
+    def request_at(self, start: Start, entry: Entry, mail: Mail) -> Transaction | None:
+        """The transaction that a framework opens around the whole run of a trigger."""
+        function = self.program.function(start.function)
+        site = entry.edge.site if entry.edge is not None else entry.mail.provider.site
+        covered = self._covered(start, function)
+        if covered:
+            return Transaction("request", site.path, site.at[0], function.dotted, site, covered)
+        if start.trigger.kind in ("controller", "webhook") and not self._is_exempt(function):
+            setting = self._setting()
+            if setting is not None:
+                path, line, note = setting
+                return Transaction("request", path, line, function.dotted, site, note)
+        return None
+
+    def _covered(self, start: Start, function: Function) -> str:
+        """The framework method in whose transaction the handler runs (the admin's `save_model`, an atomic `dispatch`)."""
+        cls = start.cls or function.cls
+        if cls is None:
+            return ""
+        for base in self.evaluator.hierarchy.external_bases(cls.id):
+            shape = f"{base}().{function.name}"
+            if shape in self.packs.transaction_covers:
+                return f"{base}.{function.name} runs in a transaction"
+        return self._class_decorator(cls)
+
+    def _class_decorator(self, cls: Class) -> str:
+        for one in self.evaluator.hierarchy.mro(cls.id):
+            for site in self.flows.of(one.module.body).sites:
+                if site.call.args and site.call.args[-1] is ClassRef(one.id) and isinstance(site.call.func, Call):
+                    given = site.call.func
+                    for value in given.args:
+                        if self.evaluator.lookup(self.packs.transaction_decorators, value):
+                            return "a class decorator makes each request a transaction"
+        return ""
+
+    def _is_exempt(self, function: Function) -> bool:
+        return any(
+            self.evaluator.lookup(self.packs.transaction_exempts, call.func)
+            for call in self.linker.decorations(function)
+        )
+
+    def _setting(self) -> tuple[str, int, str] | None:
+        """Where a setting or a call puts every request in a transaction."""
+        if not self._settings_known:
+            self._settings_known = True
+            self._setting_found = next(self._settings(), None)
+        return self._setting_found
+
+    def _settings(self) -> Iterator[tuple[str, int, str]]:
+        for path in sorted(self.packs.transaction_settings):
+            name = path.split("/")[-1] if "/" in path else path
+            for file in self.program.index.files_with(name):
+                module = self.program.module_of(file)
+                if module is not None and file.role == "application":
+                    yield from self._switched_on(module, path, name)
+        for shape in sorted(self.packs.transaction_includes):
+            yield from self._included(shape)
+
+    def _switched_on(self, module: Module, path: str, name: str) -> Iterator[tuple[str, int, str]]:
+        for node in own_nodes(module.facts):
+            if isinstance(node, facts.Dict):
+                for key, value in node.items:
+                    if isinstance(key, facts.Constant) and key.value == name and _is_true(value):
+                        yield module.path, key.at[0], f"{name} makes each request a transaction"
+            if isinstance(node, facts.Assign) and node.value is not None and _is_true(node.value):
+                for target in node.targets:
+                    if isinstance(target, facts.Subscript) and isinstance(target.index, facts.Constant):
+                        if target.index.value == name:
+                            yield module.path, node.at[0], f"{name} makes each request a transaction"
+
+    def _included(self, shape: str) -> Iterator[tuple[str, int, str]]:
+        call, _, literal = shape.rstrip(")").rpartition("(")
+        for function in self.program.mentioning(literal.strip("\"'").split(".")[-1]):
+            for site in self.flows.of(function).sites:
+                if call in self.evaluator.shapes(site.call.func) and any(
+                    isinstance(arg, Const) and arg.value == literal.strip("\"'") for arg in site.call.args
+                ):
+                    yield site.path, site.at[0], f"{literal} makes each request a transaction"
+
+    # ------------------------------------------------------------------ units of work
+
+    def unit_of_work(self, site: Site) -> Transaction | None:
+        """Writes to a session before the call, and its commit after it, in the function of the call."""
+        flow = self.flows.of(self.program.function(site.function))
+        write: Site | None = None
+        for other in flow.sites[: site.index]:
+            if exclusive(other.held, site.held):
+                continue
+            if self._matches(self.packs.transaction_writes, other):
+                write = other
+            elif self.commits(other):
+                write = None
+        if write is None:
+            return None
+        for other in flow.sites[site.index + 1 :]:
+            if not exclusive(site.held, other.held) and self._matches(self.packs.transaction_commits, other):
+                function = self.program.function(site.function).dotted
+                note = f"written at line {write.at[0]}, committed at line {other.at[0]}"
+                return Transaction("unit", other.path, other.at[0], function, site, note)
+        return None
+
+    def commits(self, site: Site) -> bool:
+        """Whether a call commits a session, itself or in a project function below it."""
+        if self._matches(self.packs.transaction_commits, site):
+            return True
+        return any(self._function_commits(edge.target) for edge in self.linker.reached(site).edges)
+
+    def _function_commits(self, id: str) -> bool:
+        if id not in self._commits:
+            self._commits[id] = False
+            function = self.program.function(id)
+            self._commits[id] = any(self.commits(site) for site in self.flows.of(function).sites)
+        return self._commits[id]
+
+    def _matches(self, table: object, site: Site) -> bool:
+        return bool(self.evaluator.lookup(table, site.call.func))
+
+
+def _is_true(value: facts.Expr) -> bool:
+    """A literal True, or a call with a default of True (`env.bool("X", default=True)`)."""
+    if isinstance(value, facts.Constant):
+        return value.value is True
+    return isinstance(value, facts.Call) and any(_is_true(arg.value) for arg in value.args)
+
+
+def exclusive(left: Held | None, right: Held | None) -> bool:
+    """Whether two points of one function cannot both be passed in one run: a test came out differently."""
+    tests = {(fact.at, id(fact.value)): fact.holds for fact in h.newest_first(left) if isinstance(fact, h.Test)}
+    for fact in h.newest_first(right):
+        if isinstance(fact, h.Test) and tests.get((fact.at, id(fact.value)), fact.holds) != fact.holds:
+            return True
+    return False
+

@@ -1,0 +1,440 @@
+"""Symbolic values: what an expression is, as far as the code alone can tell.
+
+Values are immutable and interned: two equal values are one object, so identity is equality and
+every memo is a dictionary look-up. Calls stay lazy: `Call` names what is called with what, and
+`evaluate.py` expands it only when somebody asks. A value that still depends on what a caller
+passes contains `Param` values; `substitute` replaces them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_OPTIONS = 12
+"""A union of more options than this is `UNKNOWN`."""
+MAX_SIZE = 400
+"""A value of more parts than this is `UNKNOWN`: it would cost more than it tells."""
+
+At = tuple[str, int, int]
+"""Where a value was made: relative path, line, column (from 1)."""
+
+
+class _Interned(type):
+    """Makes one object for each distinct list of constructor arguments."""
+
+    def __call__(cls, *args: Any) -> Any:
+        key = (cls, *args) if cls is not Const else (cls, type(args[0]), args[0])
+        found = _TABLE.get(key)
+        if found is None:
+            found = super().__call__(*args)
+            size = 1 + sum(part.size for part in found.parts())
+            if size > MAX_SIZE and UNKNOWN is not None:
+                found = UNKNOWN
+            else:
+                object.__setattr__(found, "size", size)
+                object.__setattr__(found, "free", _free(found))
+            _TABLE[key] = found
+        return found
+
+
+_TABLE: dict[Any, Any] = {}
+_NONE_FREE: frozenset[Param] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class Value(metaclass=_Interned):
+    """Base of all values. `free` holds the parameters inside, `size` the number of parts."""
+
+    def parts(self) -> tuple[Value, ...]:
+        """The values directly inside this one."""
+        return ()
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        """The same kind of value around other parts (as many as `parts()` gave)."""
+        return self
+
+    free: Any = None
+    size: Any = 1
+
+
+def _free(value: Value) -> frozenset[Param]:
+    if isinstance(value, Param):
+        return frozenset((value,))
+    parts = value.parts()
+    if not parts:
+        return _NONE_FREE
+    if len(parts) == 1:
+        return parts[0].free  # type: ignore[no-any-return]
+    return _NONE_FREE.union(*(part.free for part in parts))
+
+
+class _Leaf(Value):
+    pass
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Unknown(_Leaf):
+    """Nothing is known."""
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Const(_Leaf):
+    """A literal: None, bool, int, float or str."""
+
+    value: Any
+
+    def __init__(self, value: Any) -> None:
+        object.__setattr__(self, "value", value)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Param(_Leaf):
+    """What the caller passes as parameter `name` of the function with this id."""
+
+    function: str
+    name: str
+
+    def __init__(self, function: str, name: str) -> None:
+        object.__setattr__(self, "function", function)
+        object.__setattr__(self, "name", name)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class External(_Leaf):
+    """Something outside the analysed tree (or a builtin, `builtins.x`), by its documented dotted name."""
+
+    dotted: str
+
+    def __init__(self, dotted: str) -> None:
+        object.__setattr__(self, "dotted", dotted)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ModuleRef(_Leaf):
+    """A module of the analysed tree."""
+
+    name: str
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "name", name)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class ClassRef(_Leaf):
+    """A class of the analysed tree, by id."""
+
+    id: str
+
+    def __init__(self, id: str) -> None:
+        object.__setattr__(self, "id", id)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class FunctionRef(Value):
+    """A function of the analysed tree, the object it is bound to, and what its enclosing functions were given."""
+
+    id: str
+    receiver: Value | None
+    closure: tuple[tuple[Param, Value], ...]
+
+    def __init__(self, id: str, receiver: Value | None = None, closure: tuple[tuple[Param, Value], ...] = ()) -> None:
+        object.__setattr__(self, "id", id)
+        object.__setattr__(self, "receiver", receiver)
+        object.__setattr__(self, "closure", closure)
+
+    def parts(self) -> tuple[Value, ...]:
+        head = () if self.receiver is None else (self.receiver,)
+        return (*head, *(value for _, value in self.closure))
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        receiver, rest = (None, parts) if self.receiver is None else (parts[0], parts[1:])
+        names = (param for param, _ in self.closure)
+        return FunctionRef(self.id, receiver, tuple(zip(names, rest, strict=True)))
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Some(Value):
+    """Some instance of a class (`ClassRef` or `External`) of which nothing else is known."""
+
+    cls: Value
+
+    def __init__(self, cls: Value) -> None:
+        object.__setattr__(self, "cls", cls)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.cls,)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Some(parts[0])
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Attr(Value):
+    """`base.name`."""
+
+    base: Value
+    name: str
+
+    def __init__(self, base: Value, name: str) -> None:
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "name", name)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.base,)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Attr(parts[0], self.name)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Super(Value):
+    """`super()` in a method of the class with this id, for `receiver`."""
+
+    cls: str
+    receiver: Value
+
+    def __init__(self, cls: str, receiver: Value) -> None:
+        object.__setattr__(self, "cls", cls)
+        object.__setattr__(self, "receiver", receiver)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.receiver,)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Super(self.cls, parts[0])
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Item(Value):
+    """`base[index]`."""
+
+    base: Value
+    index: Value
+
+    def __init__(self, base: Value, index: Value) -> None:
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "index", index)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.base, self.index)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Item(parts[0], parts[1])
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Element(Value):
+    """Some item that iterating over `base` gives (`entered`: what entering a context manager gives)."""
+
+    base: Value
+    entered: bool
+
+    def __init__(self, base: Value, entered: bool = False) -> None:
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "entered", entered)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.base,)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Element(parts[0], self.entered)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Call(Value):
+    """The result of calling `func`; an instance where `func` is a class. `at` tells two calls apart.
+
+    `names` has one word an argument: "" positional, a keyword, "*" or "**".
+    """
+
+    func: Value
+    names: tuple[str, ...]
+    args: tuple[Value, ...]
+    at: At
+
+    def __init__(self, func: Value, names: tuple[str, ...], args: tuple[Value, ...], at: At) -> None:
+        object.__setattr__(self, "func", func)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "args", args)
+        object.__setattr__(self, "at", at)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.func, *self.args)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Call(parts[0], self.names, parts[1:], self.at)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Text(Value):
+    """An f-string or a formatted string: constants and other values in their order."""
+
+    pieces: tuple[Value, ...]
+
+    def __init__(self, pieces: tuple[Value, ...]) -> None:
+        object.__setattr__(self, "pieces", pieces)
+
+    def parts(self) -> tuple[Value, ...]:
+        return self.pieces
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return text(parts)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Seq(Value):
+    """A list, tuple or set whose items are known, or ("each") a comprehension with one sample item."""
+
+    kind: str
+    items: tuple[Value, ...]
+
+    def __init__(self, kind: str, items: tuple[Value, ...]) -> None:
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "items", items)
+
+    def parts(self) -> tuple[Value, ...]:
+        return self.items
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Seq(self.kind, parts)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Table(Value):
+    """A dict display: keys and values in step; a key of `UNKNOWN` is one that is not known."""
+
+    keys: tuple[Value, ...]
+    values: tuple[Value, ...]
+
+    def __init__(self, keys: tuple[Value, ...], values: tuple[Value, ...]) -> None:
+        object.__setattr__(self, "keys", keys)
+        object.__setattr__(self, "values", values)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (*self.keys, *self.values)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        half = len(self.keys)
+        return Table(parts[:half], parts[half:])
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Op(Value):
+    """An operator applied to values: "==", "not", "and", "+", "in", …"""
+
+    op: str
+    operands: tuple[Value, ...]
+
+    def __init__(self, op: str, operands: tuple[Value, ...]) -> None:
+        object.__setattr__(self, "op", op)
+        object.__setattr__(self, "operands", operands)
+
+    def parts(self) -> tuple[Value, ...]:
+        return self.operands
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Op(self.op, parts)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Updated(Value):
+    """`base` after something was set on it: an attribute "x", an item "[key]", or a method call "x()"."""
+
+    base: Value
+    field: str
+    value: Value
+
+    def __init__(self, base: Value, field: str, value: Value) -> None:
+        object.__setattr__(self, "base", base)
+        object.__setattr__(self, "field", field)
+        object.__setattr__(self, "value", value)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.base, self.value)
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return Updated(parts[0], self.field, parts[1])
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Union(Value):
+    """One of several values."""
+
+    options: tuple[Value, ...]
+
+    def __init__(self, options: tuple[Value, ...]) -> None:
+        object.__setattr__(self, "options", options)
+
+    def parts(self) -> tuple[Value, ...]:
+        return self.options
+
+    def rebuild(self, parts: tuple[Value, ...]) -> Value:
+        return union(parts)
+
+
+UNKNOWN: Value = None  # type: ignore[assignment]  # Unknown() itself needs the name while it is made
+UNKNOWN = Unknown()
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+
+
+def union(values: Iterable[Value]) -> Value:
+    """One of the values: flattened, without repetitions, in first-come order."""
+    seen: dict[Value, None] = {}
+    for value in values:
+        for option in options(value):
+            seen.setdefault(option)
+    if not seen or len(seen) > MAX_OPTIONS:
+        return UNKNOWN
+    return next(iter(seen)) if len(seen) == 1 else Union(tuple(seen))
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    """The alternatives of a value; a plain value is its own only one."""
+    return value.options if isinstance(value, Union) else (value,)
+
+
+def text(pieces: tuple[Value, ...]) -> Value:
+    """A text of pieces; neighbouring constants are joined, a text of constants is a constant."""
+    joined: list[Value] = []
+    for piece in pieces:
+        for part in piece.pieces if isinstance(piece, Text) else (piece,):
+            if joined and isinstance(part, Const) and isinstance(joined[-1], Const):
+                joined[-1] = Const(f"{joined[-1].value}{part.value}")
+            else:
+                joined.append(part)
+    if not joined:
+        return Const("")
+    if len(joined) == 1 and isinstance(joined[0], Const):
+        return Const(str(joined[0].value))
+    return Text(tuple(joined))
+
+
+def substitute(value: Value, binding: Mapping[Param, Value], memo: dict[Value, Value] | None = None) -> Value:
+    """`value` with the parameters in `binding` replaced, inside closures as well."""
+    if not value.free or not binding:
+        return value
+    if isinstance(value, Param):
+        return binding.get(value, value)
+    memo = {} if memo is None else memo
+    found = memo.get(value)
+    if found is None:
+        parts = tuple(substitute(part, binding, memo) for part in value.parts())
+        found = value if parts == value.parts() else value.rebuild(parts)
+        memo[value] = found
+    return found
+
+
+def walk(value: Value) -> Iterable[Value]:
+    """The value and all values inside it, outermost first, each once."""
+    seen = {value}
+    todo = [value]
+    for found in todo:
+        for part in found.parts():
+            if part not in seen:
+                seen.add(part)
+                todo.append(part)
+    return todo
