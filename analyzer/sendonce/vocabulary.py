@@ -121,12 +121,13 @@ class Render(_Entry, frozen=True, kw_only=True):
 class Returns(_Entry, frozen=True, kw_only=True):
     """What a call (or, with `attribute`, an attribute) gives.
 
-    Exactly one of: `type` (a class shape without `()`: an instance of it), `value` ("receiver": the
-    object itself; "element": an item of the collection; "argument|0": that argument; "class": an
-    instance of the class given in that argument as in `value = "class:klass|0"`; "element:klass|0": an item of
-    the class or collection given there; "pair": an item and whether it is new; "model": the class of the
-    items; "setting:NAME": the class that a setting names; "named:name|0": the class of that name; "text:clause|0":
-    the text given there; "never": the call does not return, it raises).
+    Exactly one of: `type` (a class shape without `()`: an instance of it), `value`:
+    "receiver": the object itself; "element": an item of the collection; "argument|0": that argument;
+    "class:klass|0": an instance of the class given there; "element:klass|0": an item of the class or
+    collection given there; "collection:entity|0": a collection of instances of that class; "pair": an item and
+    whether it is new; "model": the class of the items; "library:a.B": the library's own class a.B;
+    "setting:NAME": the class that a setting names; "named:name|0": the class of that name; "text:message|0": the
+    text given there; "never": the call does not return, it raises.
     """
 
     calls: tuple[str, ...] = ()
@@ -312,6 +313,8 @@ class Signal(_Entry, frozen=True, kw_only=True):
     """Calls on the signal object itself that fire it (`my_signal.send`)."""
     sender: tuple[str, ...] = ()
     """The argument of `fires` with the sender."""
+    object: tuple[str, ...] = ()
+    """Argument of `sends` with the row, where the receiver is not of its model (`session.add(row)`)."""
     trigger: Kind | None = None
     """The library fires it by itself: its handlers are triggers of this kind."""
     after_commit: bool = False
@@ -498,7 +501,7 @@ class ModelOf(_Entry, frozen=True, kw_only=True):
     paths: tuple[str, ...]
     """Class attributes in order; `Meta/model` steps into a nested class or into the class that an attribute names."""
     arguments: tuple[str, ...] = ()
-    """Arguments of the constructor that do so."""
+    """Arguments of the call that made the object: the class, or a collection or statement about it."""
     decorators: tuple[str, ...] = ()
     """Decorators of the class that do so, and `registers` calls: model in `model`, class in `handler`."""
     registers: tuple[str, ...] = ()
@@ -607,7 +610,8 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Where the facts were read: package and versions, or documentation."""
     notes: tuple[str, ...] = ()
     alias: dict[str, str] = {}
-    """Dotted prefix to the documented place of the same thing."""
+    """Dotted prefix (or prefix of a shape, `flask_sqlalchemy.SQLAlchemy().Column`) to the documented place of the same
+    thing."""
     bases: dict[str, tuple[str, ...]] = {}
     """Library class to its base classes, where a rule needs them."""
     send: tuple[Send, ...] = ()
