@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_origin
 
 import pytest
+from msgspec import Struct, structs
 
+from sendonce import vocabulary
 from sendonce.errors import PackError
 from sendonce.packs import Packs, load_packs, rule_files, shipped_rules
+from sendonce.packs.notation import notation_of
+from sendonce.packs.tables import Lookup, Tables
 
 
 def refusal(tmp_path: Path, text: str) -> str:
@@ -93,12 +98,15 @@ def test_well_formed_shapes_and_arguments(tmp_path: Path) -> None:
         ('[[returns]]\ntype = "a.B"', 'returns[0]: one of "calls" and "attributes" is needed'),
         ('[[returns]]\ncalls = ["a.f"]\ntype = "a.B()"', 'returns[0].type: "a.B()" is no dotted name'),
         ('[[returns]]\ncalls = ["a.f"]\nvalue = "klass:x"', 'returns[0].value: "klass:x" is no value'),
-        ('[[trigger]]\nkind = "job"', 'trigger[0]: one of "decorators", "registers", "bases" and "functions" is'),
+        (
+            '[[trigger]]\nkind = "job"',
+            "trigger[0]: one of decorators, registers, bases, functions, settings, marked is",
+        ),
         ('[[trigger]]\nkind = "job"\nfunctions = ["x"]', 'trigger[0].functions[0]: "x" is no "path glob::name"'),
-        ('[[http]]\nhosts = ["x.com"]\npaths = ["("]', 'http[0].paths[0]: "(" is no regular expression: '),
+        ('[[http]]\nhosts = ["x.com"]\npaths = ["("]', 'http[0].paths[0]: "(" is no regular expression'),
         ('[[http]]\nhosts = ["x.com/send"]', 'http[0].hosts[0]: "x.com/send" is no host name'),
         ('[[transaction]]\nincludes = ["a.f"]', 'transaction[0].includes[0]: "a.f" is no call with a literal'),
-        ('[alias]\n"a..b" = "a.b"', 'alias.a..b: "a..b" is no dotted name'),
+        ('[alias]\n"a..b" = "a.b"', 'alias.a..b: "a..b" is no shape'),
         ('[bases]\n"a.B" = ["a b"]', 'bases.a.B: "a b" is no dotted name'),
     ],
 )
@@ -169,6 +177,7 @@ def test_names_are_made_canonical_by_the_longest_prefix(tmp_path: Path) -> None:
     assert packs.canonical("old.sub.Mail().send") == "other.sub.Mail().send"
     assert packs.canonical("oldest.sub.f") == "other.sub.f"
     assert packs.canonical("older.sub") == "older.sub"
+    assert packs.canonical("old.App().sub()") == "new.App().sub()"
     assert "other.sub.Mail().send" in packs.sends
 
 
@@ -236,6 +245,25 @@ def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     first = merged(tmp_path, a="").digest
     assert merged(tmp_path, a="").digest == first
     assert merged(tmp_path, a="notes = []").digest != first
+
+
+def test_every_table_can_be_made() -> None:
+    packs = load_packs()
+    tables = {name for name, value in vars(Tables).items() if isinstance(value, Lookup)}
+    assert {name for name in tables if not isinstance(getattr(packs, name), dict)} == set()
+    assert [pack.name for pack, _ in packs.sends["django.core.mail.send_mail"]] == ["django"]
+    assert [pack.name for pack, _ in packs.https["api.resend.com"]] == ["resend", "resend"]
+
+
+def test_every_field_has_a_notation() -> None:
+    kinds = [kind for kind in vars(vocabulary).values() if isinstance(kind, type) and issubclass(kind, Struct)]
+    fields = {
+        f"{kind.__name__}.{field.name}"
+        for kind in kinds
+        for field in structs.fields(kind)
+        if get_origin(field.type) in (tuple, dict) and kind is not vocabulary.Pack
+    }
+    assert {field for field in fields if notation_of(*field.split(".")) is None} == set()
 
 
 # ----------------------------------------------------------------- shipped

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from sendonce.packs.loading import SECTIONS, load_packs, rule_files, shipped_rules
-from sendonce.packs.merged import PackFile, Packs, Table
+from sendonce.packs.merged import PackFile, Packs
+from sendonce.packs.tables import Table
 
 __all__ = ["SECTIONS", "PackFile", "Packs", "Table", "load_packs", "rule_files", "shipped_rules"]

@@ -1,20 +1,16 @@
-"""The merged packs: one look-up table for each kind of entry, keyed by shape."""
+"""The merged packs: names in their documented place, ancestors of library classes, words for the index."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
 from sendonce import vocabulary as v
 from sendonce.packs.checking import shapes_of
-
-Entry = TypeVar("Entry")
-Table = Mapping[str, tuple[tuple[v.Pack, Entry], ...]]
-"""Shape to the entries that name it, each with its pack, in the order of the packs."""
+from sendonce.packs.tables import Entry, Table, Tables
 
 _COMMON = frozenset(
     {
@@ -57,7 +53,7 @@ class PackFile:
 
 
 @dataclass(frozen=True)
-class Packs:
+class Packs(Tables):
     """All packs in force and what the linker looks up in them. Tables are made when first asked for."""
 
     files: tuple[PackFile, ...]
@@ -135,159 +131,6 @@ class Packs:
                 return found
         return ()
 
-    # ------------------------------------------------------------- tables
-
-    def _table(
-        self, entries: Callable[[v.Pack], Iterable[Entry]], shapes: Callable[[Entry], Iterable[str]]
-    ) -> Table[Entry]:
-        table: dict[str, tuple[tuple[v.Pack, Entry], ...]] = {}
-        for pack in self.packs:
-            for entry in entries(pack):
-                for shape in dict.fromkeys(map(self.canonical, shapes(entry))):
-                    table[shape] = (*table.get(shape, ()), (pack, entry))
-        return table
-
-    @cached_property
-    def sends(self) -> Table[v.Send]:
-        return self._table(lambda pack: pack.send, lambda e: e.calls)
-
-    @cached_property
-    def messages(self) -> Table[v.Message]:
-        return self._table(lambda pack: pack.message, lambda e: e.calls)
-
-    @cached_property
-    def renders(self) -> Table[v.Render]:
-        return self._table(lambda pack: pack.render, lambda e: e.calls)
-
-    @cached_property
-    def returns(self) -> Table[v.Returns]:
-        return self._table(lambda pack: pack.returns, lambda e: e.calls)
-
-    @cached_property
-    def returned_attributes(self) -> Table[v.Returns]:
-        return self._table(lambda pack: pack.returns, lambda e: e.attributes)
-
-    @cached_property
-    def http_clients(self) -> Table[v.HttpClient]:
-        return self._table(lambda pack: pack.http_client, lambda e: e.calls)
-
-    @cached_property
-    def trigger_decorators(self) -> Table[v.Trigger]:
-        return self._table(lambda pack: pack.trigger, lambda e: e.decorators)
-
-    @cached_property
-    def trigger_registers(self) -> Table[v.Trigger]:
-        return self._table(lambda pack: pack.trigger, lambda e: e.registers)
-
-    @cached_property
-    def trigger_bases(self) -> Table[v.Trigger]:
-        return self._table(lambda pack: pack.trigger, lambda e: e.bases)
-
-    @cached_property
-    def job_decorators(self) -> Table[v.Job]:
-        return self._table(lambda pack: pack.job, lambda e: e.decorators)
-
-    @cached_property
-    def enqueues(self) -> Table[v.Enqueue]:
-        return self._table(lambda pack: pack.enqueue, lambda e: e.calls)
-
-    @cached_property
-    def invokes(self) -> Table[v.Invoke]:
-        return self._table(lambda pack: pack.invoke, lambda e: e.calls)
-
-    @cached_property
-    def signals(self) -> Table[v.Signal]:
-        return self._table(lambda pack: pack.signal, lambda e: e.signals)
-
-    @cached_property
-    def signal_sends(self) -> Table[v.Signal]:
-        return self._table(lambda pack: pack.signal, lambda e: e.sends)
-
-    @cached_property
-    def connect_decorators(self) -> Table[v.Connect]:
-        return self._table(lambda pack: pack.connect, lambda e: e.decorators)
-
-    @cached_property
-    def connect_registers(self) -> Table[v.Connect]:
-        return self._table(lambda pack: pack.connect, lambda e: e.registers)
-
-    @cached_property
-    def transaction_contexts(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.contexts)
-
-    @cached_property
-    def transaction_decorators(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.decorators)
-
-    @cached_property
-    def transaction_begins(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.begins)
-
-    @cached_property
-    def transaction_writes(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.writes)
-
-    @cached_property
-    def transaction_commits(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.commits)
-
-    @cached_property
-    def transaction_rollbacks(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.rollbacks)
-
-    @cached_property
-    def transaction_covers(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.covers)
-
-    @cached_property
-    def transaction_exempts(self) -> Table[v.Transaction]:
-        return self._table(lambda pack: pack.transaction, lambda e: e.exempts)
-
-    @cached_property
-    def claims(self) -> Table[v.Claim]:
-        return self._table(lambda pack: pack.claim, lambda e: e.calls)
-
-    @cached_property
-    def look_alikes(self) -> Table[v.LookAlike]:
-        return self._table(lambda pack: pack.look_alike, lambda e: e.calls)
-
-    @cached_property
-    def uniques(self) -> Table[v.Unique]:
-        return self._table(lambda pack: pack.unique, lambda e: e.columns + e.constraints + e.foreign)
-
-    @cached_property
-    def repeats(self) -> Table[v.Repeat]:
-        return self._table(lambda pack: pack.repeat, lambda e: e.decorators + e.calls)
-
-    @cached_property
-    def logs(self) -> Table[v.Log]:
-        return self._table(lambda pack: pack.log, lambda e: e.calls)
-
-    @cached_property
-    def trigger_functions(self) -> Table[v.Trigger]:
-        """Keyed by `path glob::name`, as written."""
-        return _verbatim((pack, entry, entry.functions) for pack in self.packs for entry in pack.trigger)
-
-    @cached_property
-    def transaction_includes(self) -> Table[v.Transaction]:
-        """Keyed by call with its literal argument, as written: `pyramid.config.Configurator().include(pyramid_tm)`."""
-        return _verbatim((pack, entry, entry.includes) for pack in self.packs for entry in pack.transaction)
-
-    @cached_property
-    def transaction_settings(self) -> Table[v.Transaction]:
-        """Keyed by the path of a setting."""
-        return _verbatim((pack, entry, entry.settings) for pack in self.packs for entry in pack.transaction)
-
-    @cached_property
-    def https(self) -> Table[v.Http]:
-        """Keyed by host name, as written (a leading `*.` stands for any sub-domain)."""
-        return _verbatim((pack, entry, entry.hosts) for pack in self.packs for entry in pack.http)
-
-    @cached_property
-    def webhooks(self) -> tuple[tuple[v.Pack, v.Webhook], ...]:
-        """All signs of webhooks."""
-        return tuple((pack, entry) for pack in self.packs for entry in pack.webhook)
-
     # -------------------------------------------------------------- words
 
     @cached_property
@@ -306,14 +149,6 @@ class Packs:
         """Import roots that show that a library is used."""
         dotted = [name for name in (*shapes_of(pack), *pack.alias) if "." in name]
         return frozenset(pack.words or (name.partition(".")[0] for name in dotted))
-
-
-def _verbatim(entries: Iterable[tuple[v.Pack, Entry, Iterable[str]]]) -> Table[Entry]:
-    table: dict[str, tuple[tuple[v.Pack, Entry], ...]] = {}
-    for pack, entry, keys in entries:
-        for key in keys:
-            table[key] = (*table.get(key, ()), (pack, entry))
-    return table
 
 
 def _shape_words(shape: str) -> frozenset[str]:
