@@ -247,6 +247,30 @@ def test_the_digest_follows_the_content(tmp_path: Path) -> None:
     assert merged(tmp_path, a="notes = []").digest != first
 
 
+class Shelf(dict[str, bytes]):
+    """A memory of packs that lasts as long as the test."""
+
+    def put(self, key: str, value: bytes) -> None:
+        self[key] = value
+
+
+def test_remembered_packs_are_the_same_packs(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('name = "own"\n[[send]]\ncalls = ["lib.f"]')
+    shelf = Shelf()
+    first = load_packs([tmp_path], shelf)
+    assert load_packs([tmp_path], shelf) == first
+    assert len(shelf) == 1
+    (tmp_path / "own.toml").write_text('name = "own"\n[[send]]\ncalls = ["lib.g"]')
+    assert "lib.g" in load_packs([tmp_path], shelf).sends
+
+
+def test_packs_of_another_schema_are_read_anew(tmp_path: Path) -> None:
+    shelf = Shelf()
+    load_packs((), shelf)
+    shelf.update(dict.fromkeys(shelf, b"\x91\x81\xa3old\x01"))
+    assert load_packs((), shelf) == load_packs()
+
+
 def test_every_table_can_be_made() -> None:
     packs = load_packs()
     tables = {name for name, value in vars(Tables).items() if isinstance(value, Lookup)}

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from sendonce.packs.loading import SECTIONS, load_packs, rule_files, shipped_rules
+from sendonce.packs.loading import SECTIONS, Memory, load_packs, rule_files, shipped_rules
 from sendonce.packs.merged import PackFile, Packs
 from sendonce.packs.tables import Table
 
-__all__ = ["SECTIONS", "PackFile", "Packs", "Table", "load_packs", "rule_files", "shipped_rules"]
+__all__ = ["SECTIONS", "Memory", "PackFile", "Packs", "Table", "load_packs", "rule_files", "shipped_rules"]

@@ -22,16 +22,15 @@ _WORDS = {"array": "a list", "object": "a table", "str": "a string", "int": "a n
 
 def typed(data: dict[str, Any], path: Path) -> v.Pack:
     """The pack that the parsed TOML of `path` describes; raises `PackError` for anything wrong in it."""
-    problem = next(_misnamed(data, v.Pack, ""), None)
-    if problem is None:
-        try:
-            pack = msgspec.convert(data, v.Pack)
-        except msgspec.ValidationError as error:
-            raise PackError(f"{path}: {_reworded(str(error))}") from None
-        problem = next(_malformed(pack), None)
-        if problem is None:
-            return pack
-    raise PackError(f"{path}: {problem}")
+    try:
+        pack = msgspec.convert(data, v.Pack)
+    except msgspec.ValidationError as error:
+        # The search for a misspelt name is slow and its message better: it is made only now.
+        problem = next(_misnamed(data, v.Pack, ""), None) or _reworded(str(error))
+        raise PackError(f"{path}: {problem}") from None
+    for problem in _malformed(pack):
+        raise PackError(f"{path}: {problem}")
+    return pack
 
 
 def shapes_of(pack: v.Pack) -> Iterator[str]:

@@ -9,11 +9,14 @@ import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
+
+import msgspec
 
 from sendonce.errors import PackError
 from sendonce.packs.checking import typed
 from sendonce.packs.merged import PackFile, Packs
+from sendonce.vocabulary import Pack
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -23,17 +26,41 @@ else:
 SECTIONS = ("logging", "providers", "queues", "reservations", "transactions", "triggers")
 
 
-def load_packs(extra: Sequence[Path] = ()) -> Packs:
+class Memory(Protocol):
+    """Keeps packs between runs: a pack that has not changed is then neither parsed nor checked again."""
+
+    def get(self, key: str) -> bytes | None:
+        """What was put under this key, if it is still there."""
+
+    def put(self, key: str, value: bytes) -> None:
+        """Keeps a value."""
+
+
+def load_packs(extra: Sequence[Path] = (), memory: Memory | None = None) -> Packs:
     """The shipped packs and those in the files and directories of `extra`; raises `PackError`."""
-    digest = hashlib.sha256()
-    files: list[PackFile] = []
-    for section, path in rule_files(extra):
-        content = _read(path)
-        digest.update(f"{section}/{path.name}\0{len(content)}\0".encode() + content)
-        files.append(PackFile(section, path, typed(_parsed(content, path), path)))
+    contents = [(section, path, _read(path)) for section, path in rule_files(extra)]
+    digest = hashlib.sha256(repr([(section, path.name, text) for section, path, text in contents]).encode()).hexdigest()
+    packs = _remembered(memory, digest, len(contents))
+    if packs is None:
+        packs = [typed(_parsed(content, path), path) for _, path, content in contents]
+        if memory is not None:
+            memory.put(f"packs-{digest}", msgspec.msgpack.encode(packs))
+    files = [PackFile(section, path, pack) for (section, path, _), pack in zip(contents, packs, strict=True)]
     files.sort(key=lambda file: (file.section, file.pack.name))
     _reject_clashes(files)
-    return Packs(tuple(files), digest.hexdigest())
+    return Packs(tuple(files), digest)
+
+
+def _remembered(memory: Memory | None, digest: str, number: int) -> list[Pack] | None:
+    """The packs of an earlier run; None if there are none, or if they fit another version's schema."""
+    known = None if memory is None else memory.get(f"packs-{digest}")
+    if known is None:
+        return None
+    try:
+        packs = msgspec.msgpack.decode(known, type=list[Pack])
+    except msgspec.DecodeError:
+        return None
+    return packs if len(packs) == number else None
 
 
 def rule_files(extra: Sequence[Path] = ()) -> tuple[tuple[str, Path], ...]:
