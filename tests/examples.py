@@ -26,7 +26,14 @@ from sendonce.findings import (
 class ExampleRule:
     code: str
     name: str
-    doc: str = "What it flags."
+
+    @property
+    def doc(self) -> str:
+        return f"""{self.code} {self.name}.
+
+        ## What it finds
+        A job.
+        """
 
 
 RULES = (

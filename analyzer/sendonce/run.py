@@ -32,7 +32,8 @@ def analyze(target: Target, settings: Settings) -> Report:
     packs = load_packs(settings.rules)
     sources = target.sources(settings)
     analysis = analyse(sources, packs, settings)
-    findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules())
+    sends = (send.place for send in analysis.inventory.sends)
+    findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules(), sends)
     return Report(
         root=str(target.root),
         findings=tuple(finding for finding in findings if target.reports(finding.place.path)),

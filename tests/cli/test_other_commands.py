@@ -68,7 +68,15 @@ def test_explain_lists_all_rules(cli, core):
 @pytest.mark.parametrize("word", ["SO201", "so201", "enqueue-in-transaction"])
 def test_explain_one_rule(cli, core, word):
     core()
-    assert cli("explain", word).out == "SO201 enqueue-in-transaction\n\nWhat it flags.\n"
+    assert cli("explain", word).out == "SO201 enqueue-in-transaction.\n\n## What it finds\nA job.\n"
+
+
+def test_every_rule_is_explained_under_its_own_title(cli):
+    for line in cli("explain").out.splitlines():
+        code, name = line.split()
+        text = cli("explain", code).out
+        assert text.startswith(f"{code} {name}.\n\n## What it finds\n")
+        assert len(text) > 200
 
 
 def test_explain_an_unknown_rule(cli, core):

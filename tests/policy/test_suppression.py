@@ -57,6 +57,15 @@ def test_a_comment_at_the_send_silences_all_paths(tree):
     assert outcome(apply(root, with_send)) == [("SO201", 1, True)]
 
 
+def test_a_comment_where_the_template_is_known_silences_what_passes_there(tree):
+    root = tree({"a.py": f"send()\nreceipt()  {REASON}\n"})
+    passing = replace(at(1), trace=(Step("call", Place("a.py", 2, 1), "a.f"),))
+    sources = discover(root)
+    for sends, silent in (([], False), ([Place("a.py", 2, 1)], True)):
+        found = policy.apply([passing], sources, Settings(), ALL_RULES, sends)
+        assert found[0].suppressed is silent
+
+
 def test_a_comment_at_a_trigger_silences_its_path(tree):
     root = tree({"shop/views.py": "\n" * 4 + f"def checkout(request):  {REASON}\n"})
     both = finding(triggers=(CHECKOUT, NIGHTLY))

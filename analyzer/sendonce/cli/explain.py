@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 
 import click
 
@@ -23,7 +24,18 @@ def command(code: str | None) -> int:
         return 0
     for rule in rules:
         if code.upper() == rule.code or code == rule.name:
-            click.echo(f"{rule.code} {rule.name}\n\n{inspect.cleandoc(rule.doc)}")
+            _show(inspect.cleandoc(rule.doc))
             return 0
     hint = nearest(code, [text for rule in rules for text in (rule.code.lower(), rule.name)])
     raise UsageError(f"no rule has the code or name {code!r}{hint}; `sendonce explain` lists all")
+
+
+def _show(markdown: str) -> None:
+    """Prints the text as it is, on a terminal set as such."""
+    if not sys.stdout.isatty():
+        click.echo(markdown)
+        return
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(markdown))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from sendonce.config import Settings
 from sendonce.discovery import Sources
-from sendonce.findings import CONFIDENCES, SEVERITIES, Finding, Severity
+from sendonce.findings import CONFIDENCES, SEVERITIES, Finding, Place, Severity
 from sendonce.policy.assumptions import settled
 from sendonce.policy.fingerprint import stamped
 from sendonce.policy.selection import Rule, selected_codes
@@ -18,16 +18,22 @@ from sendonce.policy.suppression import RULES, read_ignores, suppressed
 __all__ = ["RULES", "Rule", "apply", "fails", "is_shown", "selected_codes"]
 
 
-def apply(findings: Iterable[Finding], sources: Sources, settings: Settings, rules: Sequence[Rule]) -> list[Finding]:
+def apply(
+    findings: Iterable[Finding],
+    sources: Sources,
+    settings: Settings,
+    rules: Sequence[Rule],
+    sends: Iterable[Place] = (),
+) -> list[Finding]:
     """The findings to report, sorted by place, with fingerprints; suppressed ones stay, marked.
 
-    `rules` are all rules, those of this package included. Raises `ConfigError` for a code or name
-    in the settings that no rule has.
+    `rules` are all rules, those of this package included; `sends` the places of all
+    sends. Raises `ConfigError` for a code or name in the settings that no rule has.
     """
     chosen = selected_codes(settings, rules)
     kept = settled((finding for finding in findings if finding.code in chosen), settings.assume)
     if settings.ignores:
-        kept = suppressed(kept, read_ignores(sources), rules, chosen)
+        kept = suppressed(kept, read_ignores(sources), rules, chosen, sends)
     return stamped((finding for finding in kept if is_shown(finding, settings)), sources.lines)
 
 

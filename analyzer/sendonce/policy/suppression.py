@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sendonce.discovery import Sources
-from sendonce.findings import Finding, Place
+from sendonce.findings import Finding, Place, Step
 from sendonce.policy.selection import Rule
 
 MARK = b"sendonce:"
@@ -35,27 +35,43 @@ class OwnRule:
 BAD = OwnRule(
     "SO001",
     "bad-suppression",
-    """A suppression comment that names no rule, an unknown one, or gives no reason.
+    """SO001 bad-suppression.
 
-    Why: whoever reads the code later must be able to judge whether the reason still holds, and a
-    comment for all rules would hide the next fault too.
+    ## What it finds
+    A suppression comment that names no rule, an unknown one, or gives no reason.
 
-    Bad:
-        send_receipt(order)  # sendonce: ignore
+    ## Why it matters
+    Whoever reads the code later must be able to judge whether the reason still holds, and a comment
+    for all rules would hide the next fault too.
 
-    Good:
-        send_receipt(order)  # sendonce: ignore[SO301] the outbox of the provider drops repeats
+    ## Bad
+    ```python
+    send_receipt(order)  # sendonce: ignore
+    ```
 
-    Repair: name the code and say why this place cannot send twice.""",
+    ## Good
+    ```python
+    send_receipt(order)  # sendonce: ignore[SO301] the provider drops repeats of one order id
+    ```
+
+    ## Repair
+    Name the code, and say behind the bracket why this place cannot send twice.
+    """,
 )
 UNUSED = OwnRule(
     "SO002",
     "unused-suppression",
-    """A suppression comment whose finding is no longer there.
+    """SO002 unused-suppression.
 
-    Why: it would hide a new fault at the same place without anyone having judged it.
+    ## What it finds
+    A suppression comment whose finding is no longer there.
 
-    Repair: take the comment out.""",
+    ## Why it matters
+    It would hide a new fault at the same place without anyone having judged it.
+
+    ## Repair
+    Take the code, or the comment, out.
+    """,
 )
 RULES: tuple[OwnRule, ...] = (BAD, UNUSED)
 
@@ -71,11 +87,18 @@ class Ignore:
 
 
 def suppressed(
-    findings: Iterable[Finding], ignores: Sequence[Ignore], rules: Sequence[Rule], chosen: Collection[str]
+    findings: Iterable[Finding],
+    ignores: Sequence[Ignore],
+    rules: Sequence[Rule],
+    chosen: Collection[str],
+    sends: Iterable[Place] = (),
 ) -> list[Finding]:
-    """The findings, marked where a comment silences them, and findings about the comments themselves."""
+    """The findings, marked where a comment silences them, and findings about the comments themselves.
+
+    `sends` are the places of all sends of the tree: where a trace passes one, a comment silences it.
+    """
     meaning = {word: rule.code for rule in rules for word in (rule.code, rule.name)}
-    book = _Book(ignores, meaning)
+    book = _Book(ignores, meaning, sends)
     marked = [book.judge(finding) for finding in findings]
     about_comments = [*_bad(ignores, meaning), *_unused(ignores, meaning, book.used, chosen)]
     return marked + [book.judge(finding) for finding in about_comments if finding.code in chosen]
@@ -133,8 +156,9 @@ def _covered(number: int, lines: Sequence[str]) -> frozenset[int]:
 class _Book:
     """The comments by line, and which of their codes have silenced something."""
 
-    def __init__(self, ignores: Sequence[Ignore], meaning: dict[str, str]) -> None:
+    def __init__(self, ignores: Sequence[Ignore], meaning: dict[str, str], sends: Iterable[Place]) -> None:
         self.used: set[tuple[Place, str]] = set()
+        self._sends = {(place.path, place.line) for place in sends}
         self._at: dict[tuple[str, int, str], list[Ignore]] = {}
         for ignore in ignores:
             for line in ignore.covers:
@@ -142,7 +166,7 @@ class _Book:
                     self._at.setdefault((ignore.place.path, line, code), []).append(ignore)
 
     def judge(self, finding: Finding) -> Finding:
-        sends = (step.place for step in finding.trace if step.hop == "send")
+        sends = (step.place for step in finding.trace if self._is_send(step))
         silenced = [place for place in (finding.place, *sends) if self._silences(place, finding.code)]
         if silenced:
             return replace(finding, suppressed=True)
@@ -151,6 +175,9 @@ class _Book:
             return finding
         enough = len(left) >= _NEEDED_TRIGGERS.get(finding.code, 1)
         return replace(finding, triggers=left) if enough else replace(finding, suppressed=True)
+
+    def _is_send(self, step: Step) -> bool:
+        return step.hop == "send" or (step.place.path, step.place.line) in self._sends
 
     def _silences(self, place: Place, code: str) -> bool:
         lines = range(place.line, max(place.line, place.end_line) + 1)
