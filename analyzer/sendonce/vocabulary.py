@@ -265,6 +265,8 @@ class Enqueue(_Entry, frozen=True, kw_only=True):
     """One job for each item of the arguments."""
     telling: bool = False
     """The method's name alone tells, where the receiver is unknown."""
+    through: tuple[str, ...] = ()
+    """Methods of the job's class that the call ends in: a project class that overrides one takes the call."""
 
 
 class Invoke(_Entry, frozen=True, kw_only=True):

@@ -35,7 +35,7 @@ _ARGUMENTS = """
     status
 """
 _FREE = """
-    parameters Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique limit
+    parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique limit
     endless redelivers scopes methods functions settings kinds lists marked after autocommits words weak_words event_id
     Webhook.headers hooks includes hosts paths meta table besides rounds Setting.names correlation entity what
 """

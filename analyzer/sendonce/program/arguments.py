@@ -12,6 +12,7 @@ from sendonce.program.values import (
     Attr,
     Call,
     Const,
+    Element,
     FunctionRef,
     Param,
     Seq,
@@ -143,17 +144,36 @@ def given(evaluator: Evaluator, call: Call, notations: tuple[str, ...]) -> Itera
 def _plain(evaluator: Evaluator, call: Call, head: str) -> Value | None:
     if head == "receiver":
         return call.func.base if isinstance(call.func, Attr) else None
+    if head.startswith("receiver:"):
+        made = _made(evaluator, call.func.base) if isinstance(call.func, Attr) else None
+        return _plain(evaluator, made, head.removeprefix("receiver:")) if made is not None else None
     name, _, position = head.partition("|")
     positional, keywords, _ = _spread(evaluator, call.names, call.args)
     if name and name in keywords:
         return keywords[name]
+    if position == "*":
+        names = sorted(keywords)
+        return Table(tuple(map(Const, names)), tuple(keywords[n] for n in names)) if keywords else Seq("tuple", tuple(positional))
+    if position.endswith("*"):
+        rest = tuple(positional[int(position[:-1]) :])
+        return Seq("tuple", rest) if rest else None
     if position and int(position) < len(positional):
         return positional[int(position)]
     return None
 
 
+def _made(evaluator: Evaluator, value: Value) -> Call | None:
+    """The call that made an object."""
+    found = evaluator.resolve(value)
+    while isinstance(found, Updated):
+        found = evaluator.resolve(found.base)
+    return found if isinstance(found, Call) else None
+
+
 def _inside(evaluator: Evaluator, value: Value, key: str) -> Value | None:
-    """An item of a dict (or of the first item of a list) by key."""
+    """An item of a dict (or of the first item of a list) by key; any item for `*`."""
+    if key == "*":
+        return evaluator.resolve(Element(value))
     for option in options(evaluator.resolve(value)):
         while isinstance(option, Updated):
             if option.field in (f"[{key}]", key):

@@ -15,7 +15,7 @@ from sendonce.program.connections import Connections
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.link import Edge, Linker
-from sendonce.program.symbols import Class, Function
+from sendonce.program.symbols import Class, Function, Module, own_nodes, words_of
 
 COMMON = 25
 """A method whose name stands in more files than this needs its class, or a name that carries it, beside it."""
@@ -74,7 +74,15 @@ class Callers:
         found: dict[str, Function] = {}
         for candidate in self._unordered(function):
             found.setdefault(candidate.id, candidate)
+            if isinstance(candidate.node, facts.ModuleFacts):
+                for holder in self._holders(candidate, function):
+                    found.setdefault(holder.id, holder)
         yield from (found[id] for id in sorted(found))
+
+    def _holders(self, body: Function, function: Function) -> Iterator[Function]:
+        """Functions that mention a module variable which holds the function (a table, a partial, an instance)."""
+        for name in _aliases(body.module, function.name):
+            yield from self._by_name(body, name)
 
     def _unordered(self, function: Function) -> Iterator[Function]:
         yield function.module.body
@@ -91,12 +99,7 @@ class Callers:
         if function.cls is not None:
             yield from self._method_mentions(function, function.cls)
             return
-        for name in self._names(function):
-            yield from self._by_name(function, name)
-
-    def _names(self, function: Function) -> tuple[str, ...]:
-        """The names that a module function goes by: its own, and those that its module gives it beside."""
-        return tuple(dict.fromkeys((function.name, *_aliases(function))))
+        yield from self._by_name(function, function.name)
 
     def _by_name(self, function: Function, name: str) -> Iterator[Function]:
         files = self.program.index.files_with(name)
@@ -182,10 +185,7 @@ class Callers:
                     yield name
 
 
-def _binding_mentions(module: object, name: str, word: str) -> bool:
-    from sendonce.program.symbols import Module, own_nodes, words_of
-
-    assert isinstance(module, Module)
+def _binding_mentions(module: Module, name: str, word: str) -> bool:
     for binding in module.scope[name]:
         if isinstance(binding.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
             continue
@@ -199,19 +199,17 @@ def _is_plain_name(name: str) -> bool:
 
 
 def _returns_something(node: facts.Def) -> bool:
-    from sendonce.program.symbols import own_nodes
-
     return node.returns is not None or any(
         isinstance(inner, facts.Return) and inner.value is not None for inner in own_nodes(node)
     )
 
 
-def _aliases(function: Function) -> Iterator[str]:
-    """Other names in the function's module that are bound to an expression with its name (`f = wrap(g)`)."""
-    from sendonce.program.symbols import own_nodes, words_of
-
-    for name, bindings in function.module.scope.items():
+def _aliases(module: Module, word: str) -> Iterator[str]:
+    """Variables of a module that are bound to an expression with this word: `f = wrap(g)`, `TABLE = {"a": g}`."""
+    for name, bindings in module.scope.items():
         for binding in bindings:
-            if isinstance(binding.node, facts.Name | facts.Attribute | facts.Call):
-                if any(function.name in words_of(node) for node in own_nodes(binding.node)):
-                    yield name
+            if isinstance(binding.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
+                continue
+            if any(word in words_of(node) for node in own_nodes(binding.node)):
+                yield name
+                break

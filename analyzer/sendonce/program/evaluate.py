@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
 from sendonce import facts
+from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.hierarchy import Hierarchy
 from sendonce.program.program import Program
@@ -658,11 +659,32 @@ class Evaluator:
             elif ":" in entry.value:
                 yield from self.types(self._given_class(call, entry.value.partition(":")[2]))
             return
-        for _, job in self.lookup(self.packs.job_decorators, func):
+        for job, described in self.jobs_of(call):
+            for given in arguments.given(self, described, job.base):
+                yield from self._named_class(given, call)
             yield External(self.packs.canonical(job.type))
             return
         if isinstance(resolved, External):
             yield resolved
+
+    def jobs_of(self, call: Call) -> Iterator[tuple[v.Job, Call]]:
+        """The job entries for a decorator's call with a function, and the call that holds the decorator's options."""
+        for described, shape in ((call, call.func), (call.func, getattr(call.func, "func", None))):
+            if isinstance(described, Call) and isinstance(shape, Value):
+                for _, job in self.lookup(self.packs.job_decorators, shape):
+                    yield job, described  # type: ignore[misc]
+
+    def _named_class(self, given: Value, call: Call) -> Iterator[Value]:
+        """A class given as itself or by a dotted string."""
+        found = self.resolve(given)
+        if isinstance(found, ClassRef):
+            yield found
+        elif isinstance(found, Const) and isinstance(found.value, str):
+            home, _, name = found.value.replace(":", ".").rpartition(".")
+            module = self.program.module_named(home) if home else None
+            value = self.module_attr(module, name) if module is not None else None
+            if isinstance(value, ClassRef):
+                yield value
 
     def _holds(self, when: dict[str, object] | object, call: Call) -> bool:
         assert isinstance(when, dict)

@@ -15,7 +15,9 @@ from sendonce.program.held import Held, Site
 from sendonce.program.reader import Reader
 from sendonce.program.symbols import Body, Class, Function, bindings_of
 from sendonce.program.values import (
+    FALSE,
     NONE,
+    TRUE,
     UNKNOWN,
     Attr,
     Call,
@@ -29,6 +31,7 @@ from sendonce.program.values import (
     Param,
     Seq,
     Some,
+    Union,
     Updated,
     Value,
     union,
@@ -211,7 +214,7 @@ class Walk(Reader):
         self.assume(test, False, node.test.at)
         orelse = self.read(node.orelse)
         self.held = start
-        return union((body, orelse))
+        return _as_test(test, body, orelse) or union((body, orelse))
 
     def _comprehension(self, node: facts.Comprehension) -> Value:
         start = self.held
@@ -416,8 +419,9 @@ class Walk(Reader):
         """Goes on after branches; dead if none of them can be left."""
         self.alive = bool(ends)
         if ends:
-            self.held = h.join(start, [end for end, _ in ends])
-            self.locals = _merged([known for _, known in ends])
+            branches = [known for _, known in ends]
+            self.locals = _merged(branches)
+            self.held = h.join(start, [end for end, _ in ends], _chosen(branches, self.locals))
 
     def _while(self, node: facts.While) -> None:
         test = self.read(node.test)
@@ -531,6 +535,28 @@ def _merged(branches: list[dict[str, Value]]) -> dict[str, Value]:
         values = [branch[name] for branch in branches if name in branch]
         merged[name] = values[0] if all(value is values[0] for value in values) else union(values)
     return merged
+
+
+def _chosen(branches: list[dict[str, Value]], merged: dict[str, Value]) -> tuple[tuple[Value, tuple[Value, ...]], ...]:
+    """For each variable on which branches do not agree: the value it has now and its value in each branch."""
+    found: dict[Value, tuple[Value, ...]] = {}
+    for name, value in merged.items():
+        if isinstance(value, Union) and len(branches) > 1:
+            values = tuple(branch.get(name, UNKNOWN) for branch in branches)
+            if any(one is not value for one in values):
+                found[value] = values if value not in found else tuple(map(_either, found[value], values))
+    return tuple(found.items())
+
+
+def _either(left: Value, right: Value) -> Value:
+    return union((left, right))
+
+
+def _as_test(test: Value, body: Value, orelse: Value) -> Value | None:
+    """`True if test else False` and its contrary are the test."""
+    if body is TRUE and orelse is FALSE:
+        return Op("not", (Op("not", (test,)),))
+    return Op("not", (test,)) if body is FALSE and orelse is TRUE else None
 
 
 _STATEMENT = {

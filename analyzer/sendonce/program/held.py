@@ -100,9 +100,13 @@ class Wrote:
 
 @dataclass(frozen=True, eq=False)
 class Either:
-    """Branches that joined: one of these lists of facts (oldest first) holds."""
+    """Branches that joined: one of these lists of facts (oldest first) holds.
+
+    `chosen` tells, for the value of each local variable that differs between the branches, its value in each.
+    """
 
     branches: tuple[tuple[Fact, ...], ...]
+    chosen: tuple[tuple[Value, tuple[Value, ...]], ...] = ()
 
 
 Fact = Test | Done | Inside | Left | Trying | Caught | Loop | Wrote | Either
@@ -143,14 +147,16 @@ def since(held: Held | None, start: Held | None) -> tuple[Fact, ...]:
     return tuple(reversed(found))
 
 
-def join(start: Held | None, ends: list[Held | None]) -> Held | None:
-    """What holds after branches that began at `start` and ended with `ends`."""
+def join(
+    start: Held | None, ends: list[Held | None], chosen: tuple[tuple[Value, tuple[Value, ...]], ...] = ()
+) -> Held | None:
+    """What holds after branches that began at `start` and ended with `ends`; `chosen` as in `Either`."""
     tails = [since(end, start) for end in ends]
     if len(tails) == 1:
         return ends[0]
     if not any(tails):
         return start
-    return add(start, Either(tuple(tails)))
+    return add(start, Either(tuple(tails), chosen))
 
 
 def without(held: Held | None, start: Held | None, dropped: Fact) -> Held | None:

@@ -181,7 +181,11 @@ class Linker:
         if len(outer) > MAX_NESTING:
             return
         call = Call(callee, names, args, site.call.at)
-        if self._enqueued(found, call, site, outer) or self._invoked(found, call, site, outer):
+        if self._own_enqueue(found, call, site, hop, outer):
+            return
+        if self._enqueued(found, call, site, hop, outer) or self._invoked(found, call, site, hop, outer):
+            return
+        if self._called_job(found, call, site, hop, outer):
             return
         targets = list(self.callables(callee))
         for ref, more_names, more_args, confidence in targets:
@@ -241,10 +245,55 @@ class Linker:
 
     # ------------------------------------------------------------------ what packs know
 
-    def _enqueued(self, found: Reached, call: Call, site: Site, outer: tuple[Crossing, ...]) -> bool:
+    def _own_enqueue(
+        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
+    ) -> bool:
+        """`delay()` of a job whose project class overrides what `delay()` ends in (`apply_async`)."""
+        if not isinstance(call.func, Attr) or not isinstance(self.evaluator.resolve(call.func.base), Call):
+            return False
+        entries = [entry for _, entry in self.evaluator.lookup(self.packs.enqueues, call.func)]
+        for entry in entries:
+            for cls in self.evaluator.types(call.func.base):
+                for name in (call.func.name, *entry.through):
+                    method = self.evaluator.hierarchy.method_of(cls, name)
+                    if method is None:
+                        continue
+                    names, args = call.names, call.args
+                    if name != call.func.name:
+                        own_names, own_args = self._job_arguments(call, entry)
+                        positional = tuple(a for n, a in zip(own_names, own_args, strict=True) if n == "")
+                        names, args = ("",), (Seq("tuple", positional),)
+                    ref = FunctionRef(method.id, call.func.base)
+                    self._enter(found, ref, names, args, site, hop, outer, "high")
+                    return True
+        return False
+
+    def _called_job(
+        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
+    ) -> bool:
+        """Calling a job object as a function, where the queue makes that an enqueue."""
+        for option in options(self.evaluator.resolve(call.func)):
+            if isinstance(option, Call):
+                for job, _ in self.evaluator.jobs_of(option):
+                    if job.call == "enqueue":
+                        entry = v.Enqueue(
+                            calls=(), job=("receiver",), after_commit=job.after_commit, same_database=job.same_database
+                        )
+                        self._job(found, entry, option, call.names, call.args, site, self._hops(site, hop, outer))
+                        return True
+        return False
+
+    @staticmethod
+    def _hops(site: Site, hop: HopKind, outer: tuple[Crossing, ...]) -> tuple[Crossing, ...]:
+        """The crossings around one at the same site, with its hop as one more if that is more than a call."""
+        return outer if hop == "call" else (Crossing(site, hop), *outer)
+
+    def _enqueued(
+        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
+    ) -> bool:
         """Handles a call that puts a job on a queue."""
-        entries = self.evaluator.lookup(self.packs.enqueues, call.func)
-        for _, entry in entries:
+        outer = self._hops(site, hop, outer)
+        for _, entry in self.evaluator.lookup(self.packs.enqueues, call.func):
             assert isinstance(entry, v.Enqueue)
             job = arguments.first_argument(self.evaluator, call, entry.job)
             if job is None:
@@ -293,13 +342,11 @@ class Linker:
         """The leading parameters that the queue itself fills in (`bind=True`, arq's `ctx`)."""
         function = self.program.function(ref.id)
         for call in self.decorations(function):
-            for _, job in self.evaluator.lookup(self.packs.job_decorators, call.func):
-                options_given = call.func if isinstance(call.func, Call) else call
-                for bound in job.bound:
-                    given = arguments.argument(self.evaluator, options_given, bound)
-                    constant = self.evaluator.constant(given) if given is not None else None
+            for job, described in self.evaluator.jobs_of(call):
+                for given in arguments.given(self.evaluator, described, job.bound):
+                    constant = self.evaluator.constant(given)
                     if constant is not None and constant.value:
-                        return (Some(External(job.type)),)
+                        return (call,)
                 return (UNKNOWN,) * job.first
         return ()
 
@@ -322,16 +369,19 @@ class Linker:
                 args.append(value)
         return tuple(names), tuple(args)
 
-    def _invoked(self, found: Reached, call: Call, site: Site, outer: tuple[Crossing, ...]) -> bool:
+    def _invoked(
+        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
+    ) -> bool:
         """Handles a library call that calls what it is given, or methods of an object."""
         used = False
         for _, entry in self.evaluator.lookup(self.packs.invokes, call.func):
             assert isinstance(entry, v.Invoke)
             if entry.wraps or not self._given_options(call, entry.when):
                 continue
-            around = outer if entry.hop == "call" else (Crossing(site, entry.hop), *outer)
+            around = outer if entry.hop == "call" else self._hops(site, hop, outer)
+            inner = hop if entry.hop == "call" else entry.hop
             if entry.methods:
-                used |= self._methods(found, entry, call, site, around)
+                used |= self._methods(found, entry, call, site, inner, around)
                 continue
             callee = arguments.first_argument(self.evaluator, call, entry.function)
             if callee is None:
@@ -339,7 +389,7 @@ class Linker:
             used = True
             names, args = self._invoke_arguments(call, entry)
             for one in self._each(callee):
-                self._reach(found, one, names, args, site, "call", around)
+                self._reach(found, one, names, args, site, inner, around)
         return used
 
     def _each(self, callee: Value) -> tuple[Value, ...]:
@@ -368,7 +418,7 @@ class Linker:
             args.append(value)
         return tuple(names), tuple(args)
 
-    def _methods(self, found: Reached, entry: v.Invoke, call: Call, site: Site, outer: tuple[Crossing, ...]) -> bool:
+    def _methods(self, found: Reached, entry: v.Invoke, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]) -> bool:
         """Calls of `entry.methods` on the receiver, an argument or the model of a query set."""
         used = False
         for owner in self._owners(entry, call):
@@ -377,7 +427,7 @@ class Linker:
                     method = self.evaluator.hierarchy.method_of(cls, name)
                     if method is not None:
                         used = True
-                        self._enter(found, FunctionRef(method.id, owner), (), (), site, "call", outer, "high")
+                        self._enter(found, FunctionRef(method.id, owner), (), (), site, hop, outer, "high")
         return used
 
     def _owners(self, entry: v.Invoke, call: Call) -> Iterator[Value]:

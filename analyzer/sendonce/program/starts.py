@@ -207,7 +207,7 @@ class Starts:
             registrations = self.registry.by_class.get(cls.id, ())
             entries = [entry for base in hierarchy.external_bases(cls.id) for entry in self._entries(base)]
             entries += [registration.entry for registration in registrations]
-            for entry in dict.fromkeys(entries):
+            for entry in {id(one): one for one in entries}.values():
                 if self._is_entry(entry, function, cls):
                     yield from self._of_class(function, cls, entry, registrations)
                     break
@@ -321,12 +321,11 @@ class Starts:
         """Names that a job's decorator gives it."""
         found: set[str] = set()
         for call in self.linker.decorations(function):
-            if isinstance(call.func, Call):
-                for _, job in self.evaluator.lookup(self.packs.job_decorators, call.func.func):
-                    for given in arguments.given(self.evaluator, call.func, job.name):
-                        constant = self.evaluator.constant(given)
-                        if constant is not None:
-                            found.add(str(constant.value))
+            for job, described in self.evaluator.jobs_of(call):
+                for given in arguments.given(self.evaluator, described, job.name):
+                    constant = self.evaluator.constant(given)
+                    if constant is not None:
+                        found.add(str(constant.value))
         return found
 
     def _named_in(self, path: str, entry: v.Trigger) -> list[tuple[str, str]]:
@@ -377,20 +376,14 @@ class Starts:
     def _scheduled_jobs(self, function: Function) -> Iterator[Start]:
         """Jobs whose decorator carries a schedule."""
         for call in self.linker.decorations(function):
-            described = call.func if isinstance(call.func, Call) else call
-            shape = call.func.func if isinstance(call.func, Call) else call.func
-            for _, job in self.evaluator.lookup(self.packs.job_decorators, shape):
+            for job, described in self.evaluator.jobs_of(call):
                 given = list(arguments.given(self.evaluator, described, job.schedule))
                 if given:
                     yield Start(self._trigger("cron", function, self.shown(given[0])), function.id)
 
     def is_job(self, function: Function) -> bool:
         """Whether a queue runs the function."""
-        for call in self.linker.decorations(function):
-            shapes = [call.func, call.func.func] if isinstance(call.func, Call) else [call.func]
-            if any(self.evaluator.lookup(self.packs.job_decorators, shape) for shape in shapes):
-                return True
-        return False
+        return any(True for call in self.linker.decorations(function) for _ in self.evaluator.jobs_of(call))
 
     def callback(self, function: Function, detail: str) -> Trigger:
         """The trigger of a function that a model's signal calls."""

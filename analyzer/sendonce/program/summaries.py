@@ -113,8 +113,9 @@ class Summaries:
     def carried(self, crossings: tuple[Crossing, ...], mail: Mail, target: str) -> list[Mail]:
         """A mail carried over several crossings, innermost first."""
         mails = [mail]
-        for crossing in crossings:
-            mails = [after for before in mails for after in self._over(before, crossing, target)]
+        for number, crossing in enumerate(crossings):
+            last = number + 1 == len(crossings) or crossings[number + 1].site is not crossing.site
+            mails = [after for before in mails for after in self._over(before, crossing, target, last)]
             target = ""
         return mails
 
@@ -139,14 +140,16 @@ class Summaries:
         settled = [m for m in self._settled(mail, site) if m.template is not None]
         return settled or closed
 
-    def _over(self, mail: Mail, crossing: Crossing, target: str) -> list[Mail]:
+    def _over(self, mail: Mail, crossing: Crossing, target: str, last: bool) -> list[Mail]:
+        """A mail over one crossing; what the site itself adds comes with the last of the crossings there."""
         bound = self._bound(mail, crossing.binding)
         if bound is None:
             return []
         if crossing.method is not None and target:
             bound = replace(bound, conditions=(*bound.conditions, Condition(crossing.method, True, target)))
         bound = replace(bound, confidence=weakest(bound.confidence, crossing.confidence))
-        return self._at(self._hopped(bound, crossing), crossing.site, crossing)
+        hopped = self._hopped(bound, crossing)
+        return self._at(hopped, crossing.site) if last else [hopped]
 
     def _hopped(self, mail: Mail, crossing: Crossing) -> Mail:
         """What becomes of the mail at a hop that is more than a call."""
@@ -213,7 +216,7 @@ class Summaries:
 
     # ------------------------------------------------------------------ at a site
 
-    def _at(self, mail: Mail, site: Site, crossing: Crossing | None = None) -> list[Mail]:
+    def _at(self, mail: Mail, site: Site) -> list[Mail]:
         """What holds at a site, added to a mail that leaves through it."""
         conditions = self._conditions(site)
         if conditions is None:
