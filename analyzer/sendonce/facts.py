@@ -61,7 +61,7 @@ class Call(Node, frozen=True, tag=True, array_like=True, gc=False):
 class Constant(Node, frozen=True, tag=True, array_like=True, gc=False):
     """A literal. Bytes, complex numbers and integers of more than 60 bits keep their source text as `Opaque`.
 
-    Implicitly joined strings are one constant.
+    Implicitly joined strings are one constant. A string with a lone surrogate is `Opaque` too: it has no UTF-8.
     """
 
     value: Union[None, bool, int, float, str]
@@ -72,14 +72,21 @@ class Ellipsis_(Node, frozen=True, tag=True, array_like=True, gc=False):
 
 
 class Opaque(Node, frozen=True, tag=True, array_like=True, gc=False):
-    """An expression whose value does not matter here; `children` are the expressions inside it."""
+    """An expression whose value does not matter here; `children` are the expressions inside it.
+
+    Among them are template strings, and chains of more than a hundred arithmetic operators (children: the operands).
+    """
 
     text: str
     children: tuple[Expr, ...] = ()
 
 
 class FString(Node, frozen=True, tag=True, array_like=True, gc=False):
-    """An f-string: literal text and expressions in their order."""
+    """An f-string: literal text and expressions in their order.
+
+    Literal text is a `Constant` that stands where the whole string stands. An expression that is shown
+    by a format or `!r` is an `Opaque` around it.
+    """
 
     parts: tuple[Expr, ...]
 
@@ -315,8 +322,10 @@ class If(Node, frozen=True, tag=True, array_like=True, gc=False):
 
     A `match` arrives as such a chain: a value pattern is `subject == value`, a class pattern
     `isinstance(subject, C)`, an alternative an `or`, a guard an `and`, the wildcard the last
-    `orelse`; any other pattern is an `Opaque` test with the subject inside. Names that a pattern
-    binds are assigned an `Opaque` at the head of the body.
+    `orelse`; any other pattern is an `Opaque` test with the subject inside. Keywords of a class
+    pattern and keys of a mapping pattern are tested as `subject.keyword` and `subject[key]`. Names
+    that a pattern binds are assigned an `Opaque` at the head of the body. A subject that is more than
+    names and constants is first assigned to a name such as `<match 12:5>`.
     """
 
     test: Expr
@@ -378,7 +387,7 @@ class With(Node, frozen=True, tag=True, array_like=True, gc=False):
 class Def(Node, frozen=True, tag=True, array_like=True, gc=False):
     """A function; `at` spans from the line of `def` (not of its decorators) to the end of the body.
 
-    `name_at` is the span of the `def` line's header, from `def` or `async` to the colon.
+    `name_at` is the span of the header, from `def` or `async` up to the colon.
     """
 
     name: str

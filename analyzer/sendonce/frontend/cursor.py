@@ -17,7 +17,7 @@ Start = tuple[int, int]
 """Line and column, both from 1."""
 
 _BLANKS = frozenset(" \t\f\r\n\\#")
-_BLANK_RUN = re.compile(r"(?:[ \t\f\r\n]+|\\(?:\r\n?|\n)|#[^\r\n]*)*").match
+_BLANK_RUN = re.compile(r"(?:[ \t\f\r\n]+|\\(?:\r\n?|\n)|#[^\r\n\0]*)*").match
 _LINE_END = re.compile(r"\r\n?|\n")
 _END = "\0"  # stops every look at the next character; source text never holds it
 
@@ -95,6 +95,11 @@ class Cursor:
         for _ in parens:
             self.token(1)
         return span
+
+    def text_at(self, span: Span) -> str:
+        """The text of a span."""
+        line, column, end_line, end_column = span
+        return self.text[self._starts[line - 1] + column - 1 : self._starts[end_line - 1] + end_column - 1]
 
     def at_end(self) -> bool:
         """Whether nothing but blanks is left: if not, tree and text have not been in step."""

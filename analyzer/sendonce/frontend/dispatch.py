@@ -34,8 +34,3 @@ def name_token(c: Cursor, node: cst.Name) -> str:
     """The identifier of a name that is no expression of its own, such as that of a keyword argument."""
     c.token(len(node.value))
     return literals.identifier(node.value)
-
-
-def source_of(c: Cursor, begin: int) -> str:
-    """The text from offset `begin` to the place of `c`."""
-    return c.text[begin : c.pos]

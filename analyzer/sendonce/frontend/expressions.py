@@ -11,7 +11,7 @@ from sendonce import facts
 from sendonce.facts import Expr, Span
 from sendonce.frontend import literals
 from sendonce.frontend.cursor import Cursor, Start
-from sendonce.frontend.dispatch import EXPRESSIONS, expression, name_token, source_of
+from sendonce.frontend.dispatch import EXPRESSIONS, expression, name_token
 from sendonce.frontend.displays import generators_of
 
 LONGEST_CHAIN = 100
@@ -168,13 +168,12 @@ def _range(c: Cursor, node: cst.Slice) -> Expr:
 
 def _binary(c: Cursor, node: cst.BinaryOperation) -> Expr:
     start = c.opened(node.lpar)
-    begin = c.pos
     chain = [node]
     while isinstance(node.left, cst.BinaryOperation) and not node.left.lpar:
         node = node.left
         chain.append(node)
     if len(chain) > LONGEST_CHAIN:
-        return _long_chain(c, chain, start, begin)
+        return _long_chain(c, chain, start)
     value = expression(c, node.left)
     for link in reversed(chain):
         op = _operator(c, link.operator)
@@ -184,13 +183,13 @@ def _binary(c: Cursor, node: cst.BinaryOperation) -> Expr:
     return value
 
 
-def _long_chain(c: Cursor, chain: list[cst.BinaryOperation], start: Start, begin: int) -> Expr:
+def _long_chain(c: Cursor, chain: list[cst.BinaryOperation], start: Start) -> Expr:
     operands = [expression(c, chain[-1].left)]
     for link in reversed(chain):
         _operator(c, link.operator)
         operands.append(expression(c, link.right))
-    text = source_of(c, begin)
-    return facts.Opaque(c.closed(start, chain[0].rpar), text, tuple(operands))
+    at = c.closed(start, chain[0].rpar)
+    return facts.Opaque(at, c.text_at(at), tuple(operands))
 
 
 def _operator(c: Cursor, node: cst.CSTNode) -> str:

@@ -10,13 +10,18 @@ import libcst as cst
 from sendonce import facts
 from sendonce.facts import Expr, Span, Stmt
 from sendonce.frontend.cursor import Cursor
-from sendonce.frontend.dispatch import STATEMENTS, expression, name_token, source_of
+from sendonce.frontend.dispatch import STATEMENTS, expression, name_token
 from sendonce.frontend.matching import Bound, Case, all_of, any_of, case, chain, is_instance, kept
 from sendonce.frontend.statements import suite
+
+MOST_CASES = 400
+"""More would nest too deeply as a chain of `If`."""
 
 
 def _match(c: Cursor, node: cst.Match) -> list[Stmt]:
     start = c.start()
+    if len(node.cases) > MOST_CASES:
+        raise RecursionError
     c.pos += 5
     heads, subject = kept(expression(c, node.subject))
     c.token(1)
@@ -27,20 +32,24 @@ def _match(c: Cursor, node: cst.Match) -> list[Stmt]:
 def _case(c: Cursor, node: cst.MatchCase, subject: Expr) -> Case:
     c.token(4)
     bound = Bound()
-    at, test, text = _pattern(c, node.pattern, subject, bound)
+    at, test = _pattern(c, node.pattern, subject, bound)
     guard = None
     if node.guard is not None:
         c.token(2)
         guard = expression(c, node.guard)
-    return case(at, test, guard, bound, text, subject, suite(c, node.body))
+    return case(at, test, guard, bound, c.text_at(at), subject, suite(c, node.body))
 
 
-Found = tuple[Span, "Expr | None", str]
-"""Where a pattern stands, its test (None: always true) and its text."""
+Found = tuple[Span, "Expr | None"]
+"""Where a pattern stands, and its test (None: always true)."""
 
 
 def _pattern(c: Cursor, node: cst.CSTNode, subject: Expr, bound: Bound) -> Found:
     return _PATTERNS[type(node)](c, node, subject, bound)
+
+
+def _opaque(c: Cursor, at: Span, subject: Expr) -> Expr:
+    return facts.Opaque(at, c.text_at(at), (subject,))
 
 
 def _value(c: Cursor, node: cst.MatchValue, subject: Expr, bound: Bound) -> Found:
@@ -52,70 +61,60 @@ def _singleton(c: Cursor, node: cst.MatchSingleton, subject: Expr, bound: Bound)
 
 
 def _compared(c: Cursor, node: cst.BaseExpression, op: Literal["==", "is"], subject: Expr) -> Found:
-    c.skip()
-    begin = c.pos
     value = expression(c, node)
-    text = source_of(c, begin)
-    return value.at, facts.Compare(value.at, subject, op, value), text
+    return value.at, facts.Compare(value.at, subject, op, value)
 
 
 def _as(c: Cursor, node: cst.MatchAs, subject: Expr, bound: Bound) -> Found:
     start = c.opened(node.lpar)
-    begin = c.pos
     test = None
     if node.pattern is not None:
-        _, test, _ = _pattern(c, node.pattern, subject, bound)
+        _, test = _pattern(c, node.pattern, subject, bound)
         c.token(2)
     if node.name is None:
         c.token(1)
     else:
         bound.add(name_token(c, node.name))
-    text = source_of(c, begin)
-    return c.closed(start, node.rpar), test, text
+    return c.closed(start, node.rpar), test
 
 
 def _or(c: Cursor, node: cst.MatchOr, subject: Expr, bound: Bound) -> Found:
     start = c.opened(node.lpar)
-    begin = c.pos
     tests = []
     for item in node.patterns:
         tests.append(_pattern(c, item.pattern, subject, bound)[1])
         if isinstance(item.separator, cst.BitOr):
             c.token(1)
-    text = source_of(c, begin)
     at = c.closed(start, node.rpar)
-    return at, any_of(at, tests), text
+    return at, any_of(at, tests)
 
 
 def _class(c: Cursor, node: cst.MatchClass, subject: Expr, bound: Bound) -> Found:
     start = c.opened(node.lpar)
-    begin = c.pos
     kind = expression(c, node.cls)
     c.token(1)
     inner: list[Expr] = []
     for item in node.patterns:
-        at, test, text = _pattern(c, item.value, subject, bound)
-        inner += [] if test is None else [facts.Opaque(at, text, (subject,))]
+        at, test = _pattern(c, item.value, subject, bound)
+        inner += [] if test is None else [_opaque(c, at, subject)]
         c.comma()
     for keyword in node.kwds:
         inner += _keyword(c, keyword, subject, bound)
     c.token(1)
-    text = source_of(c, begin)
     at = c.closed(start, node.rpar)
-    return at, all_of(at, [is_instance(at, subject, kind), *inner]), text
+    return at, all_of(at, [is_instance(at, subject, kind), *inner])
 
 
 def _keyword(c: Cursor, node: cst.MatchKeywordElement, subject: Expr, bound: Bound) -> list[Expr]:
     part = facts.Attribute(subject.at, subject, name_token(c, node.key))
     c.token(1)
-    _, test, _ = _pattern(c, node.pattern, part, bound)
+    _, test = _pattern(c, node.pattern, part, bound)
     c.comma()
     return [] if test is None else [test]
 
 
 def _mapping(c: Cursor, node: cst.MatchMapping, subject: Expr, bound: Bound) -> Found:
     start = c.opened(node.lpar)
-    begin = c.pos
     c.pos += 1
     tests = [_mapping_item(c, item, subject, bound) for item in node.elements]
     if node.rest is not None:
@@ -123,44 +122,39 @@ def _mapping(c: Cursor, node: cst.MatchMapping, subject: Expr, bound: Bound) -> 
         bound.add(name_token(c, node.rest))
         c.comma()
     c.token(1)
-    text = source_of(c, begin)
     at = c.closed(start, node.rpar)
-    return at, all_of(at, tests) or facts.Opaque(at, text, (subject,)), text
+    return at, all_of(at, tests) or _opaque(c, at, subject)
 
 
 def _mapping_item(c: Cursor, node: cst.MatchMappingElement, subject: Expr, bound: Bound) -> Expr:
     key = expression(c, node.key)
     c.token(1)
-    _, test, _ = _pattern(c, node.pattern, facts.Subscript(subject.at, subject, key), bound)
+    _, test = _pattern(c, node.pattern, facts.Subscript(subject.at, subject, key), bound)
     c.comma()
     return test or facts.Compare(key.at, key, "in", subject)
 
 
 def _list(c: Cursor, node: cst.MatchList, subject: Expr, bound: Bound) -> Found:
     start = c.opened(node.lpar)
-    begin = c.pos
     if node.lbracket is not None:
         c.pos += 1
     _elements(c, node, subject, bound)
     if node.rbracket is not None:
         c.token(1)
-    text = source_of(c, begin)
     at = c.closed(start, node.rpar)
-    return at, facts.Opaque(at, text, (subject,)), text
+    return at, _opaque(c, at, subject)
 
 
 def _tuple(c: Cursor, node: cst.MatchTuple, subject: Expr, bound: Bound) -> Found:
     """As with tuples, the innermost parentheses are the pattern's own."""
     start = c.opened(node.lpar[:-1])
-    begin = c.pos
     if node.lpar:
         c.pos += 1
     _elements(c, node, subject, bound)
     if node.rpar:
         c.token(1)
-    text = source_of(c, begin)
     at = c.closed(start, node.rpar[1:])
-    return at, facts.Opaque(at, text, (subject,)), text
+    return at, _opaque(c, at, subject)
 
 
 def _elements(c: Cursor, node: cst.MatchList | cst.MatchTuple, subject: Expr, bound: Bound) -> None:

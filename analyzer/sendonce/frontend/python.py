@@ -6,10 +6,12 @@ imported only when a file must be parsed: importing libcst takes longer than man
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import threading
 import tokenize
+import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -27,6 +29,9 @@ DEEPEST_BRACKETS = 200
 _STACK = 512 * 1024 * 1024
 """Bytes of address space, used only as far as a file nests; libcst's parser crashes where the stack ends."""
 
+_SHALLOW = 2048
+"""Files of fewer characters cannot nest deeply enough to need such a stack."""
+
 _T = TypeVar("_T")
 
 
@@ -37,6 +42,8 @@ def extract(source: bytes) -> ModuleFacts:
     """
     text = decode(source)
     _check_brackets(text)
+    if len(text) < _SHALLOW:
+        return _facts(text)
     return _with_deep_stack(lambda: _facts(text))
 
 
@@ -58,19 +65,33 @@ def decode(source: bytes) -> str:
     """The text of a file in the encoding that it declares, without byte order mark; raises ParseError."""
     place = source.find(b"\0")
     if place >= 0:
-        raise ParseError("the file holds NUL bytes: it is binary or not in UTF-8", _line_of(source, place))
+        raise ParseError("the file holds NUL bytes: it is binary or not in UTF-8", _line_behind(source[:place]))
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
         return source.decode(encoding)
     except UnicodeDecodeError as error:
-        line = _line_of(source, error.start)
-        raise ParseError(f"the file is not in {error.encoding}: byte {source[error.start]:#04x}", line) from None
+        raise _undecodable(source, error) from None
     except (SyntaxError, LookupError, UnicodeError) as error:
-        raise ParseError(str(error), 1) from None
+        raise _undeclared(source, str(error)) from None
 
 
-def _line_of(source: bytes, place: int) -> int:
-    return len(re.findall(rb"\r\n?|\n", source[:place])) + 1
+def _undeclared(source: bytes, message: str) -> ParseError:
+    """The error for a declaration that is wrong, or for a first line that needs one."""
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _undecodable(source, error)
+    return ParseError(message, 1)
+
+
+def _undecodable(source: bytes, error: UnicodeDecodeError) -> ParseError:
+    byte = source[error.start]
+    return ParseError(f"byte {byte:#04x} is not valid {error.encoding}", _line_behind(source[: error.start]))
+
+
+def _line_behind(before: bytes) -> int:
+    """The line on which the bytes behind `before` stand."""
+    return len(re.findall(rb"\r\n?|\n", before)) + 1
 
 
 # ------------------------------------------------------------------ depth
@@ -91,7 +112,7 @@ def _check_brackets(text: str) -> None:
         if token[0] in ("(", "[", "{"):
             depth += 1
             if depth > DEEPEST_BRACKETS:
-                line = text.count("\n", 0, token.start()) + 1
+                line = _line_behind(text[: token.start()].encode())
                 raise ParseError(f"brackets are nested deeper than {DEEPEST_BRACKETS}", line)
         elif token[0] in (")", "]", "}"):
             depth -= 1
@@ -147,25 +168,36 @@ _PYTHON_2 = (
     (re.compile(r"[^\"'#]*`"), "Python 2 backticks?"),
     (re.compile(r"[^\"'#]*\b0[0-7]+\b|[^\"'#]*\b\d+[lL]\b"), "a Python 2 number?"),
     (re.compile(r".*\bur[\"']"), "a Python 2 string prefix?"),
+    (re.compile(r"\s*def\s+\w+\s*\([^)]*\("), "a Python 2 tuple parameter?"),
 )
-_PLACE = re.compile(r"error at (\d+):(\d+): ")
 
 
 def _parse(text: str) -> cst.Module:
     try:
         return cst.parse_module(text)
     except cst.ParserSyntaxError as error:
-        raise _syntax_error(error, text) from None
-    except RecursionError:
-        raise
-    except Exception as error:  # libcst checks some rules while it makes the nodes
-        raise ParseError(f"not valid Python: {error}") from None
+        kind, _, detail = error.message.partition(" error: ")
+        if kind == "parser":  # its message lists all tokens that could follow
+            raise _syntax_error(text, "invalid syntax", error.raw_line) from None
+        raise _syntax_error(text, detail or kind, _interpreter_line(text)) from None
+    except cst.CSTValidationError as error:
+        raise _syntax_error(text, str(error), _interpreter_line(text)) from None
 
 
-def _syntax_error(error: cst.ParserSyntaxError, text: str) -> ParseError:
-    found = _PLACE.search(error.message)
-    line = int(found[1]) if found else error.raw_line
-    source = text.splitlines()[line - 1] if 0 < line <= len(text.splitlines()) else ""
+def _syntax_error(text: str, message: str, line: int) -> ParseError:
+    source = re.split(r"\r\n?|\n", text)[line - 1] if line else ""
     hint = next((words for pattern, words in _PYTHON_2 if pattern.match(source)), None)
-    detail = error.message.rpartition("error: ")[2] if not found else "invalid syntax"
-    return ParseError(f"{detail} ({hint})" if hint else detail, line)
+    return ParseError(f"{message} ({hint})" if hint else message, line)
+
+
+def _interpreter_line(text: str) -> int:
+    """Where the running interpreter sees an error, for those that libcst does not place; 0 for nowhere."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        return error.lineno or 0
+    except (ValueError, MemoryError, RecursionError):
+        return 0
+    return 0

@@ -64,12 +64,14 @@ def _branch(c: Cursor, node: cst.If, word: int) -> Stmt:
     c.pos += word
     test = expression(c, node.test)
     body = suite(c, node.body)
-    orelse: Body = ()
-    if isinstance(node.orelse, cst.If):
-        orelse = (_branch(c, node.orelse, 4),)
-    elif node.orelse is not None:
-        orelse = _keyword_suite(c, node.orelse, 4)
+    orelse = _orelse(c, node.orelse)
     return facts.If(c.here(start), test, body, orelse)
+
+
+def _orelse(c: Cursor, node: cst.If | cst.Else | None) -> Body:
+    if isinstance(node, cst.If):
+        return (_branch(c, node, 4),)
+    return _keyword_suite(c, node, 4)
 
 
 def _keyword_suite(c: Cursor, node: cst.Else | cst.Finally | None, word: int) -> Body:

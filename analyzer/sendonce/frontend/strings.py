@@ -10,7 +10,7 @@ from sendonce import facts
 from sendonce.facts import Expr, Span
 from sendonce.frontend import literals
 from sendonce.frontend.cursor import Cursor
-from sendonce.frontend.dispatch import EXPRESSIONS, expression, register, source_of
+from sendonce.frontend.dispatch import EXPRESSIONS, expression, register
 
 
 def _constant(at: Span, value: str, source: str) -> Expr:
@@ -62,23 +62,20 @@ def _formatted(c: Cursor, node: cst.FormattedString) -> Expr:
 
 def _templated(c: Cursor, node: cst.TemplatedString) -> Expr:
     start = c.opened(node.lpar)
-    begin = c.pos
     holes = tuple(piece for piece in _pieces(c, node) if not isinstance(piece, str))
-    text = source_of(c, begin)
-    return facts.Opaque(c.closed(start, node.rpar), text, holes)
+    at = c.closed(start, node.rpar)
+    return facts.Opaque(at, c.text_at(at), holes)
 
 
 def _concatenated(c: Cursor, node: cst.ConcatenatedString) -> Expr:
     start = c.opened(node.lpar)
-    begin = c.pos
     pieces, kinds = _joined(c, node)
-    text = source_of(c, begin)
     at = c.closed(start, node.rpar)
     if "b" in kinds or "t" in kinds:
-        return facts.Opaque(at, text, tuple(piece for piece in pieces if not isinstance(piece, str)))
+        return facts.Opaque(at, c.text_at(at), tuple(piece for piece in pieces if not isinstance(piece, str)))
     if "f" in kinds:
         return facts.FString(at, _parts(at, pieces))
-    return _constant(at, "".join(piece for piece in pieces if isinstance(piece, str)), text)
+    return _constant(at, "".join(piece for piece in pieces if isinstance(piece, str)), c.text_at(at))
 
 
 def _joined(c: Cursor, node: cst.ConcatenatedString) -> tuple[list[str | Expr], set[str]]:
@@ -133,8 +130,8 @@ def _hole(c: Cursor, part: Any, raw: bool) -> list[str | Expr]:
     if part.equal is not None:
         c.pos += 1
         c.skip()
-        shown = literals.unescaped(source_of(c, begin), raw=True)
-        conversion = conversion or (None if part.format_spec else "r")
+        shown = literals.unescaped(c.text[begin : c.pos], raw=True)
+        conversion = conversion or ("r" if part.format_spec is None else None)
     if part.conversion is not None:
         c.pos += 1 + len(part.conversion)
     spec, holes = _format_spec(c, part, raw)
