@@ -11,7 +11,8 @@ also matches on instances of project classes that inherit from the class.
 
 *Argument*: `"name|1"` is the keyword `name` or the positional argument 1 (from 0, the receiver not
 counted), `"name"` is keyword only, `"|1"` positional only, `"|*"` every positional argument and `"|1*"` those
-from 1 on; `/key/sub` goes into dicts (`"params|0/subject"`), `/0` to an item and `/*` to every item of a list,
+from 1 on; `/key/sub` goes into dicts (`"params|0/subject"`), into attributes, and to the arguments of the call
+that made an object (`"retry/max"` for `retry=Retry(max=3)`), `/0` to an item and `/*` to every item of a list,
 tuple or dict; `"receiver"` is the object before the dot, `"receiver:tasks|0"` an argument of the call that made it.
 A list of arguments is tried in order; where several jobs or functions may stand, all of it counts.
 
@@ -338,7 +339,10 @@ class Connect(_Entry, frozen=True, kw_only=True):
     dedupes: bool = True
     """The same function object for the same sender is kept once."""
     hooks: tuple[str, ...] = ()
-    """Names of class attributes or methods which connect by being there: pony's `after_insert`."""
+    """Names of methods which connect by being there, on subclasses of `bases`: pony's `after_insert`."""
+    bases: tuple[str, ...] = ()
+    defers: tuple[str, ...] = ()
+    """Arguments which, when true, make the handler run after the commit."""
 
 
 class Transaction(_Entry, frozen=True, kw_only=True):
