@@ -402,6 +402,8 @@ class Claim(_Entry, frozen=True, kw_only=True):
     """Attributes and methods of the result that are tested in its place: `rowcount = "rows"`."""
     runs: tuple[str, ...] = ()
     """The call only builds a statement: these run it, and it is their result that is tested."""
+    lasts: Literal["", "waiting", "done", "result", "ever"] = ""
+    """For a job's key: how long it refuses, as in `Enqueue`."""
     needs: tuple[str, ...] = ()
     """A held lock counts only inside a context of one of these (a row lock ends with its transaction)."""
     releases: tuple[str, ...] = ()

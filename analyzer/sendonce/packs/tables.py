@@ -94,6 +94,7 @@ class Tables:
     transaction_includes: Lookup[v.Transaction] = Lookup("transaction", "includes", verbatim=True)
 
     claims: Lookup[v.Claim] = Lookup("claim", "calls")
+    claim_runs: Lookup[v.Claim] = Lookup("claim", "runs")
     claim_releases: Lookup[v.Claim] = Lookup("claim", "releases")
     look_alikes: Lookup[v.LookAlike] = Lookup("look_alike", "calls")
     uniques: Lookup[v.Unique] = Lookup("unique", "columns", "constraints", "foreign")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sendonce import facts
@@ -139,6 +139,25 @@ def given(evaluator: Evaluator, call: Call, notations: tuple[str, ...]) -> Itera
         found = argument(evaluator, call, notation)
         if found is not None:
             yield found
+
+
+def holds(evaluator: Evaluator, call: Call, when: Mapping[str, object]) -> bool:
+    """Whether a call's arguments are as the options of a pack's entry want them."""
+    for notation, wanted in when.items():
+        given = argument(evaluator, call, notation)
+        if wanted == "?":
+            if given is not None:
+                return False
+            continue
+        if given is None:
+            return False
+        constant = evaluator.constant(given)
+        if wanted == "*":
+            if constant is not None and constant.value in (None, False):
+                return False
+        elif constant is None or str(constant.value) != str(wanted):
+            return False
+    return True
 
 
 def _plain(evaluator: Evaluator, call: Call, head: str) -> Value | None:

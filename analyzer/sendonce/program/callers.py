@@ -33,6 +33,7 @@ class Callers:
         self.connections = Connections(evaluator, flows, linker)
         self.registry = starts.Registry(evaluator, flows, linker)
         self._into: dict[str, list[Edge]] = {}
+        self._fresh: list[Edge] = []
         self._linked: set[str] = set()
         self._carriers: dict[str, frozenset[str]] = {}
 
@@ -43,29 +44,26 @@ class Callers:
     def search(self, id: str) -> list[Edge]:
         """Links everything that may call a function; gives the new edges, whatever they lead to."""
         function = self.program.function(id)
-        found: list[Edge] = []
         for candidate in self._candidates(function):
-            found.extend(self._link(candidate))
+            self._link(candidate)
         for edge in self.connections.firing(function, self._link):
             self._add(edge)
-            found.append(edge)
-        return found
+        fresh, self._fresh = self._fresh, []
+        return fresh
 
-    def _link(self, function: Function) -> list[Edge]:
+    def _link(self, function: Function) -> None:
         if function.id in self._linked:
-            return []
+            return
         self._linked.add(function.id)
-        found: list[Edge] = []
         for site in self.flows.of(function).sites:
             for edge in self.linker.reached(site).edges:
                 self._add(edge)
-                found.append(edge)
             self.connections.note(site)
             self.registry.note(site)
-        return found
 
     def _add(self, edge: Edge) -> None:
         self._into.setdefault(edge.target, []).append(edge)
+        self._fresh.append(edge)
 
     # ------------------------------------------------------------------ candidates
 

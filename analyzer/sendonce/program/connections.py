@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sendonce import facts
 from sendonce import vocabulary as v
@@ -79,9 +79,22 @@ class Connections:
         assert isinstance(entry, v.Connect)
         signals = [s for given in arguments.given(self.evaluator, call, entry.signal) for s in self._each(given)]
         senders = [s for given in arguments.given(self.evaluator, call, entry.sender) for s in self._classes(given, site)]
-        edges = self.linker.handler(handler, site)
+        edges = tuple(self._typed(edge, entry, senders) for edge in self.linker.handler(handler, site))
         names = {n for signal in signals for n in self._names_of(signal)}
         self.known.append(Connection(site, entry, tuple(signals), tuple(senders), edges, tuple(sorted(names))))
+
+    def _typed(self, edge: Edge, entry: v.Connect, senders: list[Value]) -> Edge:
+        """The edge into a handler, its parameters typed by the sender as the pack says."""
+        target = self.program.function(edge.target)
+        binding = dict(edge.crossings[-1].binding)
+        for name, kind in entry.parameters.items():
+            word, _, position = name.partition("|")
+            declared = [p.name for p in target.params]
+            if word not in declared and position and int(position) < len(declared):
+                word = declared[int(position)]
+            if kind == "element" and len(senders) == 1 and word in declared:
+                binding[Param(target.id, word)] = Some(senders[0])
+        return replace(edge, crossings=(*edge.crossings[:-1], replace(edge.crossings[-1], binding=binding)))
 
     def _names_of(self, signal: Value) -> Iterator[str]:
         """The names under which packs may know a signal: its shapes, or the event's name."""
@@ -113,7 +126,7 @@ class Connections:
             if any(edge.target == function for edge in connection.edges):
                 yield connection
 
-    def firing(self, function: Function, link: Callable[[Function], object]) -> Iterator[Edge]:
+    def firing(self, function: Function, link: Callable[[Function], None]) -> Iterator[Edge]:
         """The edges into a function from calls that fire a signal that it is attached to."""
         for connection in list(self.of(function.id)):
             for site, within, row in self._fired(connection, link):
@@ -122,7 +135,7 @@ class Connections:
                         yield self._edge(edge, site, within, row)
 
     def _fired(
-        self, connection: Connection, link: Callable[[Function], object]
+        self, connection: Connection, link: Callable[[Function], None]
     ) -> Iterator[tuple[Site, str, str]]:
         own = [signal for signal in connection.signals if isinstance(signal, Call)]
         for signal in own:
@@ -134,7 +147,7 @@ class Connections:
                 yield from self._model_sends(connection, entry, link)
 
     def _own_sends(
-        self, connection: Connection, signal: Call, link: Callable[[Function], object]
+        self, connection: Connection, signal: Call, link: Callable[[Function], None]
     ) -> Iterator[tuple[Site, str, str]]:
         """Calls of `send` on a project's own signal object."""
         for name in self._bound_names(signal):
@@ -155,7 +168,7 @@ class Connections:
                 yield name
 
     def _model_sends(
-        self, connection: Connection, entry: v.Signal, link: Callable[[Function], object]
+        self, connection: Connection, entry: v.Signal, link: Callable[[Function], None]
     ) -> Iterator[tuple[Site, str, str]]:
         """Calls that save, create or delete rows of the senders."""
         words = sorted({send.rpartition(".")[2].removesuffix("()") for send in entry.sends})

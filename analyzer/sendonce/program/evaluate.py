@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from sendonce import facts
 from sendonce import vocabulary as v
 from sendonce.program import arguments
+from sendonce.program.held import Site
 from sendonce.program.hierarchy import Hierarchy
 from sendonce.program.program import Program
 from sendonce.program.reader import Reader
@@ -49,11 +50,16 @@ from sendonce.program.values import (
 MAX_DEPTH = 40
 """How deep one question may lead to others before the answer is unknown."""
 
+MAX_REPEATS = 6
+"""How often a question that leads back to itself is answered anew before its answer is kept."""
+
 T = TypeVar("T")
 
 
 class Flow(Protocol):
     """What the evaluator asks of the walk over a function (see `flow.py`)."""
+
+    sites: list[Site]
 
     @property
     def returned(self) -> Value: ...
@@ -70,23 +76,38 @@ class Evaluator:
         self.hierarchy = Hierarchy(program, self)
         self.flow_of: Callable[[Function], Flow] = _no_flow
         self._memo: dict[tuple[object, ...], object] = {}
-        self._busy: set[tuple[object, ...]] = set()
+        self._busy: dict[tuple[object, ...], int] = {}
+        self._lowest = 0
+        self._thrown: dict[tuple[object, ...], int] = {}
 
     def _once(self, key: tuple[object, ...], answer: Callable[[], T], unknown: T) -> T:
         """The memoised answer to a question; `unknown` while it is being answered or too deep."""
         if key in self._memo:
             return self._memo[key]  # type: ignore[return-value]
-        if key in self._busy or len(self._busy) > MAX_DEPTH:
+        index = len(self._busy)
+        if key in self._busy:
+            self._lowest = min(self._lowest, self._busy[key])
             return unknown
-        self._busy.add(key)
+        if index > MAX_DEPTH:
+            return unknown
+        self._busy[key] = index
+        outer, self._lowest = self._lowest, index
         try:
             found = answer()
         finally:
-            self._busy.discard(key)
-        if len(self._busy) < MAX_DEPTH // 2:
-            # An answer found deep down may have been cut short: it is not kept.
+            del self._busy[key]
+            inner, self._lowest = self._lowest, min(outer, self._lowest)
+        if inner >= index:
+            self._lowest = outer
+        if (inner >= index and index < MAX_DEPTH // 2) or self._asked(key) > MAX_REPEATS:
+            # An answer that hangs on a question further out, or was found too deep, may have been cut short.
             self._memo[key] = found
         return found
+
+    def _asked(self, key: tuple[object, ...]) -> int:
+        """Counts the answers that were thrown away: a knot of questions must end some time."""
+        self._thrown[key] = self._thrown.get(key, 0) + 1
+        return self._thrown[key]
 
     # -------------------------------------------------------------- names
 
@@ -627,7 +648,7 @@ class Evaluator:
                 case Attr(base=ClassRef(id=id)) if self.hierarchy.is_enum(id):
                     yield option.base
                 case Attr():
-                    for _, entry in self.lookup(self.packs.returned_attributes, option):
+                    for _, entry in self._found(self.packs.returned_attributes, frozenset(self._named(option))):
                         if entry.type:
                             yield External(self.packs.canonical(entry.type))
                 case Element(base=base):
@@ -645,7 +666,7 @@ class Evaluator:
             yield from self._param_types(resolved)
             return
         for _, entry in self.lookup(self.packs.returns, func):
-            if not self._holds(entry.when, call):
+            if not arguments.holds(self, call, entry.when):
                 continue
             if entry.type:
                 yield External(self.packs.canonical(entry.type))
@@ -686,15 +707,6 @@ class Evaluator:
             if isinstance(value, ClassRef):
                 yield value
 
-    def _holds(self, when: dict[str, object] | object, call: Call) -> bool:
-        assert isinstance(when, dict)
-        for name, wanted in when.items():
-            given = arguments.argument(self, call, name)
-            found = self.constant(given) if given is not None else None
-            if found is None or found.value != wanted:
-                return False
-        return True
-
     def _is_cls_param(self, param: Param) -> bool:
         function = self.program.function(param.function)
         return bool(
@@ -707,13 +719,72 @@ class Evaluator:
             assert function.cls is not None
             yield ClassRef(function.cls.id)
             return
-        for declared in function.params:
-            if declared.name == param.name and declared.annotation is not None:
-                found = self.instance_of(
-                    Reader(self, function.module.body, function.cls).annotation(declared.annotation)
-                )
-                if found is not param:
-                    yield from self.types(found)
+        annotated = self.annotated(param)
+        if annotated is not None and annotated is not param:
+            yield from self.types(annotated)
+            return
+        passed = self.passed(function, param.name)
+        if passed is not None:
+            yield from self.types(passed)
+
+    def passed(self, function: Function, name: str) -> Value | None:
+        """What a framework passes as a parameter to a method that it calls, as packs tell."""
+        if function.cls is None or not function.is_method:
+            return None
+        return self._once(("passed", function.id, name), lambda: self._passed(function, name), None)
+
+    def _passed(self, function: Function, name: str) -> Value | None:
+        assert function.cls is not None
+        names = [declared.name for declared in function.params[1:]]
+        for base in self.hierarchy.external_bases(function.cls.id):
+            for _, entry in self.packs.trigger_bases.get(base, ()):
+                for notation, kind in entry.parameters.items():
+                    word, _, position = notation.partition("|")
+                    at = int(position) if position.isdigit() else -1
+                    if name == word or (word not in names and 0 <= at < len(names) and names[at] == name):
+                        found = self._of_kind(function, kind)
+                        if found is not None:
+                            return found
+        return None
+
+    def _of_kind(self, function: Function, kind: str) -> Value | None:
+        """The value of a `parameters` entry: "class:receiver/form_class", "element", "collection" or `library.Class()`."""
+        assert function.cls is not None
+        owner = Some(ClassRef(function.cls.id))
+        if kind.startswith("class:receiver/"):
+            given = self.resolve(Attr(owner, kind.removeprefix("class:receiver/")))
+            return union(Some(one) for one in options(given) if isinstance(one, ClassRef)) if given else None
+        if kind.endswith("()"):
+            return Some(External(self.packs.canonical(kind[:-2])))
+        if kind in ("element", "collection"):
+            model = self.model_of(function.cls)
+            row = Some(ClassRef(model)) if model is not None else None
+            return Seq("each", (row,)) if row is not None and kind == "collection" else row
+        return None
+
+    def model_of(self, cls: Class) -> str | None:
+        """The id of the model class that a framework class works on (`model = …`, `queryset = …`, a registration)."""
+        return self._once(("model", cls.id), lambda: self._model_of(cls), None)
+
+    def _model_of(self, cls: Class) -> str | None:
+        owner = Some(ClassRef(cls.id))
+        for path in ("model", "queryset", "Meta.model"):
+            value: Value = owner
+            for step in path.split("."):
+                value = Attr(value, step)
+            for option in options(self.resolve(value)):
+                if isinstance(option, ClassRef):
+                    return option.id
+                for one in self.types(Element(option)):
+                    if isinstance(one, ClassRef):
+                        return one.id
+        for site in self.flow_of(cls.module.body).sites:
+            if site.call.args and ClassRef(cls.id) in site.call.args:
+                for arg in (*site.call.args, *(site.call.func.args if isinstance(site.call.func, Call) else ())):
+                    found = self.resolve(arg)
+                    if isinstance(found, ClassRef) and found.id != cls.id:
+                        return found.id
+        return None
 
     def annotated(self, param: Param) -> Value | None:
         """Some value of the parameter's annotation, if it has a useful one."""
@@ -771,8 +842,8 @@ class Evaluator:
                     yield name
                 case ClassRef(id=id):
                     yield from self.hierarchy.external_bases(id)
-                case Attr(base=base, name=name):
-                    yield from (self.packs.canonical(f"{shape}.{name}") for shape in self.shapes(base))
+                case Attr():
+                    yield from self._named(option)
                     yield from self._type_shapes(option)
                 case Call(func=func):
                     yield from self._type_shapes(option)
@@ -790,6 +861,10 @@ class Evaluator:
                 case _:
                     yield from self._type_shapes(option)
 
+    def _named(self, value: Attr) -> Iterator[str]:
+        """The shapes of an attribute by what it is an attribute of, without what its own type adds."""
+        return (self.packs.canonical(f"{shape}.{value.name}") for shape in self.shapes(value.base))
+
     def _type_shapes(self, value: Value) -> Iterator[str]:
         for cls in self.types(value):
             if isinstance(cls, ClassRef):
@@ -799,8 +874,11 @@ class Evaluator:
 
     def lookup(self, table: object, value: Value) -> tuple[tuple[object, T], ...]:
         """The entries of a pack table for a value, each once, in the order of its shapes."""
+        return self._found(table, self.shapes(value))
+
+    def _found(self, table: object, shapes: frozenset[str]) -> tuple[tuple[object, T], ...]:
         found: dict[int, tuple[object, T]] = {}
-        for shape in sorted(self.shapes(value)):
+        for shape in sorted(shapes):
             for pair in self.packs.find(table, shape):  # type: ignore[arg-type,var-annotated]
                 found.setdefault(id(pair[1]), pair)
         return tuple(found.values())

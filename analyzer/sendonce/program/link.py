@@ -293,8 +293,7 @@ class Linker:
     ) -> bool:
         """Handles a call that puts a job on a queue."""
         outer = self._hops(site, hop, outer)
-        for _, entry in self.evaluator.lookup(self.packs.enqueues, call.func):
-            assert isinstance(entry, v.Enqueue)
+        for entry in self._enqueue_entries(call.func):
             job = arguments.first_argument(self.evaluator, call, entry.job)
             if job is None:
                 continue
@@ -302,6 +301,15 @@ class Linker:
             self._job(found, entry, job, names, args, site, outer)
             return True
         return False
+
+    def _enqueue_entries(self, callee: Value) -> list[v.Enqueue]:
+        """The entries for an enqueueing call; a telling method name is enough where the receiver is unknown."""
+        found = [entry for _, entry in self.evaluator.lookup(self.packs.enqueues, callee)]
+        if found or not isinstance(callee, Attr) or self.evaluator.shapes(callee) or self.evaluator.types(callee.base):
+            return found  # type: ignore[return-value]
+        if isinstance(self.evaluator.resolve(callee), FunctionRef):
+            return []
+        return [entry for pack in self.packs.packs for entry in pack.enqueue if entry.telling and callee.name in _last_names(entry)]
 
     def _job(
         self,
@@ -313,7 +321,7 @@ class Linker:
         site: Site,
         outer: tuple[Crossing, ...],
     ) -> None:
-        unique = bool(entry.unique) and self._given_options(site.call, entry.unique)
+        unique = bool(entry.unique) and arguments.holds(self.evaluator, site.call, entry.unique)
         targets = list(self.jobs(job))
         for ref, more_names, more_args, confidence in targets:
             first = self._filled_in(ref)
@@ -327,17 +335,6 @@ class Linker:
         if not targets and job.free:
             found.opens.append(Open(job, names, args, site, "enqueue", outer, entry))
 
-    def _given_options(self, call: Call, wanted: dict[str, v.Scalar]) -> bool:
-        """Whether a call gives all of these options; a wanted value of None or "?" takes any."""
-        for name, value in wanted.items():
-            given = arguments.argument(self.evaluator, call, name)
-            if given is None:
-                return False
-            constant = self.evaluator.constant(given)
-            if value not in (None, "?") and (constant is None or constant.value != value):
-                return False
-        return True
-
     def _filled_in(self, ref: FunctionRef) -> tuple[Value, ...]:
         """The leading parameters that the queue itself fills in (`bind=True`, arq's `ctx`)."""
         function = self.program.function(ref.id)
@@ -348,7 +345,22 @@ class Linker:
                     if constant is not None and constant.value:
                         return (call,)
                 return (UNKNOWN,) * job.first
-        return ()
+        return (UNKNOWN,) * self._listed_first(ref)
+
+    def _listed_first(self, ref: FunctionRef) -> int:
+        """How many parameters the queue fills in for a function that a settings class lists as a job."""
+        for pack in self.packs.packs:
+            for job in pack.job:
+                for path in job.settings if job.first else ():
+                    owner, _, attribute = path.partition("/")[0].rpartition(".")
+                    for file in self.program.index.files_with(owner, attribute):
+                        module = self.program.module_of(file)
+                        cls = module.classes.get(f"{module.key}.{owner}") if module is not None else None
+                        listed = self.evaluator.resolve(Attr(ClassRef(cls.id), attribute)) if cls is not None else None
+                        for item in listed.items if isinstance(listed, Seq) else ():
+                            if any(one.id == ref.id for one, *_ in self.callables(item)):
+                                return job.first
+        return 0
 
     def _job_arguments(self, call: Call, entry: v.Enqueue) -> tuple[tuple[str, ...], tuple[Value, ...]]:
         """The arguments of the job in an enqueueing call."""
@@ -376,7 +388,7 @@ class Linker:
         used = False
         for _, entry in self.evaluator.lookup(self.packs.invokes, call.func):
             assert isinstance(entry, v.Invoke)
-            if entry.wraps or not self._given_options(call, entry.when):
+            if entry.wraps or not arguments.holds(self.evaluator, call, entry.when):
                 continue
             around = outer if entry.hop == "call" else self._hops(site, hop, outer)
             inner = hop if entry.hop == "call" else entry.hop
@@ -587,6 +599,10 @@ class Linker:
         yield ref, (), (), sure
         for other in others:
             yield replace_function(ref, other), (), (), "medium"
+
+
+def _last_names(entry: v.Enqueue) -> frozenset[str]:
+    return frozenset(call.rpartition(".")[2] for call in entry.calls)
 
 
 def replace_function(ref: FunctionRef, function: Function) -> FunctionRef:

@@ -93,7 +93,7 @@ class Transactions:
         covered = self._covered(start, function)
         if covered:
             return Transaction("request", site.path, site.at[0], function.dotted, site, covered)
-        if start.trigger.kind in ("controller", "webhook") and not self._is_exempt(function):
+        if start.trigger.kind in ("controller", "webhook") and not self._is_exempt(start, function):
             setting = self._setting()
             if setting is not None:
                 path, line, note = setting
@@ -112,16 +112,24 @@ class Transactions:
         return self._class_decorator(cls)
 
     def _class_decorator(self, cls: Class) -> str:
-        for one in self.evaluator.hierarchy.mro(cls.id):
-            for site in self.flows.of(one.module.body).sites:
-                if site.call.args and site.call.args[-1] is ClassRef(one.id) and isinstance(site.call.func, Call):
-                    given = site.call.func
-                    for value in given.args:
-                        if self.evaluator.lookup(self.packs.transaction_decorators, value):
-                            return "a class decorator makes each request a transaction"
+        if any(self._class_decorators(cls, self.packs.transaction_decorators)):
+            return "a class decorator makes each request a transaction"
         return ""
 
-    def _is_exempt(self, function: Function) -> bool:
+    def _class_decorators(self, cls: Class, table: object) -> Iterator[Value]:
+        """Arguments of a class's decorators (`method_decorator(x, name="dispatch")`), or the decorators, in a table."""
+        for one in self.evaluator.hierarchy.mro(cls.id):
+            for site in self.flows.of(one.module.body).sites:
+                if site.call.args and site.call.args[-1] is ClassRef(one.id):
+                    func = site.call.func
+                    for value in (func, *(func.args if isinstance(func, Call) else ())):
+                        if self.evaluator.lookup(table, value):
+                            yield value
+
+    def _is_exempt(self, start: Start, function: Function) -> bool:
+        cls = start.cls or function.cls
+        if cls is not None and any(self._class_decorators(cls, self.packs.transaction_exempts)):
+            return True
         return any(
             self.evaluator.lookup(self.packs.transaction_exempts, call.func)
             for call in self.linker.decorations(function)
