@@ -353,6 +353,8 @@ class Transaction(_Entry, frozen=True, kw_only=True):
     begins: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     """Calls after which a unit of work has something to commit (`session.add`, `flush`)."""
+    rows: tuple[str, ...] = ()
+    """Classes of rows: an attribute set on a loaded one is such a write."""
     commits: tuple[str, ...] = ()
     rollbacks: tuple[str, ...] = ()
     settings: dict[str, Scalar] = {}
@@ -582,6 +584,12 @@ class Answer(_Entry, frozen=True, kw_only=True):
     default: int = 200
 
 
+class RequestKey(_Entry, frozen=True, kw_only=True):
+    """Request headers with a client's idempotency key."""
+
+    headers: tuple[str, ...]
+
+
 class Probe(_Entry, frozen=True, kw_only=True):
     """What a test of one message uses: outboxes that count, calls that run a trigger, words of its name."""
 
@@ -648,5 +656,6 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     unstable: tuple[Unstable, ...] = ()
     approval: tuple[Approval, ...] = ()
     answer: tuple[Answer, ...] = ()
+    request_key: tuple[RequestKey, ...] = ()
     probe: tuple[Probe, ...] = ()
     log: tuple[Log, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sendonce.findings import Confidence, TemplateName
+from sendonce.findings import Confidence, Place, TemplateName
 from sendonce.program.held import Site
 from sendonce.program.values import Value
 
@@ -97,6 +97,8 @@ class Mail:
     escaped: bool = False
     """Nothing further out can be in a transaction with it: it was deferred or stored."""
     transaction: Transaction | None = None
+    written: Place | None = None
+    """A write of a unit of work that came before the mail and was not yet committed."""
     guard: Guard | None = None
     loop: Site | None = None
     conditions: tuple[Condition, ...] = ()
@@ -113,6 +115,7 @@ class Mail:
             self.enqueue,
             self.escaped,
             self.transaction is not None,
+            self.written is not None,
             self.guard is not None and self.guard.key,
             self.conditions,
         )

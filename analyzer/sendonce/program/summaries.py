@@ -156,7 +156,7 @@ class Summaries:
         if crossing.hop == "enqueue" and not mail.deferred:
             same = crossing.enqueue is not None and crossing.enqueue.same_database
             mail = replace(
-                mail, enqueue=crossing.site, enqueued=True, transaction=None, escaped=same, guard=mail.guard
+                mail, enqueue=crossing.site, enqueued=True, transaction=None, written=None, escaped=same
             )
             if crossing.unique and mail.guard is None:
                 mail = replace(mail, guard=self.claims.unique_job(crossing.site))
@@ -225,8 +225,17 @@ class Summaries:
         if mail.guard is None:
             mail = replace(mail, guard=self.claims.guard_at(site))
         if mail.transaction is None and not mail.escaped:
-            mail = replace(mail, transaction=self.transactions.open_at(site))
+            mail = self._in_transaction(mail, site)
         return self._settled(mail, site)
+
+    def _in_transaction(self, mail: Mail, site: Site) -> Mail:
+        """The mail with the transaction, or the uncommitted write, that a site adds."""
+        block = self.transactions.open_at(site)
+        if block is not None:
+            return replace(mail, transaction=block)
+        written = self.transactions.written_at(site, mail.written)
+        unit = self.transactions.committed_after(site, written) if written is not None else None
+        return replace(mail, written=written, transaction=unit)
 
     def _settled(self, mail: Mail, site: Site) -> list[Mail]:
         if mail.template is not None:

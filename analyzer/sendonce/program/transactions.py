@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sendonce import facts
+from sendonce.findings import Place
+from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.flow import Flows
+from sendonce.program.flow import Flow, Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
 from sendonce.program.mail import Mail, Transaction
+from sendonce.program.reader import Reader
 from sendonce.program.starts import Start
 from sendonce.program.symbols import Class, Function, Module, own_nodes
-from sendonce.program.values import Call, ClassRef, Const, FunctionRef, Value, options
+from sendonce.program.values import Call, ClassRef, Const, FunctionRef, Updated, Value, options, walk
 
 if TYPE_CHECKING:
     from sendonce.program.summaries import Entry
@@ -29,7 +33,7 @@ class Transactions:
         self.program = evaluator.program
         self.flows = flows
         self.linker = linker
-        self._commits: dict[str, bool] = {}
+        self._left: dict[str, str] = {}
         self._decorated: dict[str, tuple[int, str] | None] = {}
         self._settings_known = False
         self._setting_found: tuple[str, int, str] | None = None
@@ -44,7 +48,7 @@ class Transactions:
         decorated = self.decorator_of(function)
         if decorated is not None:
             return Transaction("block", site.path, decorated[0], function.dotted, site, decorated[1])
-        return self.unit_of_work(site)
+        return None
 
     def block_at(self, held: Held | None) -> h.Inside | None:
         """The innermost `with` block among the facts that holds a transaction open."""
@@ -175,38 +179,109 @@ class Transactions:
 
     # ------------------------------------------------------------------ units of work
 
-    def unit_of_work(self, site: Site) -> Transaction | None:
-        """Writes to a session before the call, and its commit after it, in the function of the call."""
+    def written_at(self, site: Site, inner: Place | None) -> Place | None:
+        """The last write of a unit of work that is not yet committed when a call is made.
+
+        `inner` is that of the functions further in on the same path: it came later than anything here.
+        """
+        if inner is not None:
+            return inner
+        written: Place | None = None
         flow = self.flows.of(self.program.function(site.function))
-        write: Site | None = None
-        for other in flow.sites[: site.index]:
-            if exclusive(other.held, site.held):
-                continue
-            if self._matches(self.packs.transaction_writes, other):
-                write = other
-            elif self.commits(other):
-                write = None
-        if write is None:
-            return None
-        for other in flow.sites[site.index + 1 :]:
-            if not exclusive(site.held, other.held) and self._matches(self.packs.transaction_commits, other):
-                function = self.program.function(site.function).dotted
-                note = f"written at line {write.at[0]}, committed at line {other.at[0]}"
-                return Transaction("unit", other.path, other.at[0], function, site, note)
+        for at, effect in self._effects(flow, site.index, site.held):
+            written = at if effect == "writes" else None
+        return written
+
+    def committed_after(self, site: Site, written: Place) -> Transaction | None:
+        """The commit, after a call and in its function, of what was written before it."""
+        function = self.program.function(site.function)
+        for other in self.flows.of(function).sites[site.index + 1 :]:
+            if not exclusive(site.held, other.held) and self.effect(other) == "commits":
+                note = f"written at line {written.line}, committed at line {other.at[0]}"
+                return Transaction("unit", other.path, other.at[0], function.dotted, site, note)
+        exit = self._committed_on_exit(function)
+        if exit is not None:
+            note = f"written at line {written.line}, committed by a dependency when the request ends"
+            return Transaction("unit", exit.path, exit.at[0], function.dotted, site, note)
         return None
 
-    def commits(self, site: Site) -> bool:
-        """Whether a call commits a session, itself or in a project function below it."""
-        if self._matches(self.packs.transaction_commits, site):
-            return True
-        return any(self._function_commits(edge.target) for edge in self.linker.reached(site).edges)
+    def _effects(self, flow: Flow, before: int, held: Held | None) -> Iterator[tuple[Place, str]]:
+        """Writes and commits ahead of a site (by index), in order, on branches that can lead to it."""
+        events: list[tuple[facts.Span, Place, str]] = []
+        for other in flow.sites[:before]:
+            effect = self.effect(other)
+            if effect and not exclusive(other.held, held):
+                events.append((other.at, Place(other.path, *other.at), effect))
+        limit = flow.sites[before].at if before < len(flow.sites) else (1 << 30, 0, 0, 0)
+        for write in flow.writes:
+            if write.at < limit and not exclusive(write.held, held) and self._is_row(write.base):
+                path = flow.function.module.path
+                events.append((write.at, Place(path, *write.at), "writes"))
+        yield from ((place, effect) for _, place, effect in sorted(events))
 
-    def _function_commits(self, id: str) -> bool:
-        if id not in self._commits:
-            self._commits[id] = False
-            function = self.program.function(id)
-            self._commits[id] = any(self.commits(site) for site in self.flows.of(function).sites)
-        return self._commits[id]
+    def _is_row(self, value: Value) -> bool:
+        """Whether a value is a row that a session loaded: what is set on it is written with the next commit."""
+        while isinstance(value, Updated):
+            value = value.base
+        if isinstance(value, Call) and isinstance(self.evaluator.resolve(value.func), ClassRef):
+            return False  # made here: it is written when it is added
+        bases = {
+            base
+            for cls in self.evaluator.types(value)
+            if isinstance(cls, ClassRef)
+            for base in self.evaluator.hierarchy.external_bases(cls.id)
+        }
+        return not bases.isdisjoint(self._rows)
+
+    @cached_property
+    def _rows(self) -> frozenset[str]:
+        entries = (entry for pack in self.packs.packs for entry in pack.transaction)
+        return frozenset(self.packs.canonical(row) for entry in entries for row in entry.rows)
+
+    def effect(self, site: Site) -> str:
+        """What a call does to a unit of work: "writes", "commits" (a rollback ends it as well) or nothing."""
+        for table in (self.packs.transaction_commits, self.packs.transaction_rollbacks):
+            if self._matches(table, site):
+                return "commits"
+        if self._matches(self.packs.transaction_writes, site):
+            return "writes"
+        calls = (e for e in self.linker.reached(site).edges if all(c.hop == "call" for c in e.crossings))
+        effects = {self._function_effect(edge.target) for edge in calls}
+        return "commits" if "commits" in effects else ("writes" if "writes" in effects else "")
+
+    def _function_effect(self, id: str) -> str:
+        """What a function leaves behind when it returns: its last write or commit."""
+        if id not in self._left:
+            self._left[id] = ""
+            flow = self.flows.of(self.program.function(id))
+            for _, effect in self._effects(flow, len(flow.sites), None):
+                self._left[id] = effect
+        return self._left[id]
+
+    def _committed_on_exit(self, function: Function) -> Site | None:
+        """The commit after the `yield` of a dependency that the framework injects into a function."""
+        for declared in function.params:
+            for ref in self._dependencies(function, declared):
+                flow = self.flows.of(self.program.function(ref.id))
+                ends = [exit.at for exit in flow.yields]
+                for site in flow.sites:
+                    if ends and site.at > min(ends) and self.effect(site) == "commits":
+                        if not self._matches(self.packs.transaction_rollbacks, site):
+                            return site
+        return None
+
+    def _dependencies(self, function: Function, declared: facts.Param) -> Iterator[FunctionRef]:
+        """The functions behind `Depends(f)` in a parameter's annotation or default."""
+        reader = Reader(self.evaluator, function.module.body, function.cls)
+        given = [reader.read(declared.default)] if declared.default is not None else []
+        if declared.annotation is not None:
+            given += walk(self.evaluator.resolve(reader.annotation(declared.annotation)))
+        for value in given:
+            if isinstance(value, Call):
+                for _, entry in self.evaluator.lookup(self.packs.invokes, value.func):
+                    if entry.injects:
+                        for inner in arguments.given(self.evaluator, value, entry.function):
+                            yield from (ref for ref, *_ in self.linker.callables(inner))
 
     def _matches(self, table: object, site: Site) -> bool:
         return bool(self.evaluator.lookup(table, site.call.func))

@@ -1,0 +1,213 @@
+"""Conditional updates: which fields an update sets that its own condition tests, so that it cannot match twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sendonce.program import sql
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.fields import Fields, text_of
+from sendonce.program.uniques import plain
+from sendonce.program.values import UNKNOWN, Attr, Call, Const, External, Item, Op, Seq, Value, options, walk
+
+_FILTERS = frozenset(["filter", "get", "aget", "where", "filter_by", "exclude", "get_object_or_404", "having"])
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One test of a query: the field, how it is compared ("any" if that is not understood) and with what."""
+
+    field: str
+    how: str
+    value: Value
+    negated: bool = False
+
+
+class Conditions:
+    """Answers for calls."""
+
+    def __init__(self, evaluator: Evaluator, fields: Fields) -> None:
+        self.evaluator = evaluator
+        self.fields = fields
+
+    def used_up(self, call: Call, run: Call) -> frozenset[str]:
+        """The fields that an update sets and tests, if rows that it changed no longer meet the test."""
+        text = text_of(self.evaluator, run.args[0]) if run.args else None
+        change = sql.changed(text) if text is not None else None
+        if change is not None:
+            return frozenset(name for name, value in change.values if _is_used_up(change, name, value))
+        tests = list(self.tests(call, run))
+        found = {
+            plain(name)
+            for name, value in self.set_fields(call, run)
+            if any(test.field == plain(name) and self._ends(test, value) for test in tests)
+        }
+        return frozenset(found)
+
+    # ------------------------------------------------------------------ what is set
+
+    def set_fields(self, call: Call, run: Call) -> Iterator[tuple[str, Value]]:
+        """The fields that an update sets, with their values."""
+        for inner in self._calls(call, run):
+            name = inner.func.name if isinstance(inner.func, Attr) else ""
+            if name in ("update", "aupdate", "values"):
+                for key, value in zip(inner.names, inner.args, strict=True):
+                    if key in ("", "values", "**"):
+                        yield from self.fields.of_row(value).fields.items()
+                    elif key != "synchronize_session":
+                        yield key, value
+
+    def _calls(self, call: Call, run: Call) -> Iterator[Call]:
+        """The calls of a statement as it is run, and of the query that an update stands on."""
+        seen: set[Call] = set()
+        for start in (call, *run.args[:1]):
+            for inner in self.fields.chain(start):
+                if inner not in seen:
+                    seen.add(inner)
+                    yield inner
+
+    # ------------------------------------------------------------------ what is tested
+
+    def has_filter(self, call: Call) -> bool:
+        """Whether a call stands on a query that is filtered."""
+        return any(isinstance(inner.func, Attr) and inner.func.name in _FILTERS for inner in self.fields.chain(call))
+
+    def tests(self, call: Call, run: Call | None = None) -> Iterator[Tested]:
+        """The tests of a query or statement."""
+        for inner in self._calls(call, run or call):
+            name = inner.func.name if isinstance(inner.func, Attr) else _last(inner.func)
+            if name not in _FILTERS:
+                continue
+            for key, value in zip(inner.names, inner.args, strict=True):
+                if key == "":
+                    yield from self._expression(value, name == "exclude")
+                elif key not in ("*", "**"):
+                    yield _lookup(key, value, name == "exclude")
+                elif key == "**":
+                    for field, given in self.fields.of_row(value).fields.items():
+                        yield _lookup(field, given, name == "exclude")
+
+    def _expression(self, value: Value, negated: bool) -> Iterator[Tested]:
+        """The tests of a positional condition: `Q(…)`, `Model.field == x`, `Model.field.is_(None)`, `and_(…)`."""
+        for option in options(self.evaluator.resolve(value)):
+            match option:
+                case Op(op="~" | "not", operands=(inner,)):
+                    yield from self._expression(inner, not negated)
+                case Op(op="&" | "and", operands=operands):
+                    for operand in operands:
+                        yield from self._expression(operand, negated)
+                case Op(op="==" | "!=" | "is" | "is not" as op, operands=(left, right)):
+                    name = self._column(left)
+                    if name:
+                        yield Tested(name, "exact", right, negated != (op in ("!=", "is not")))
+                case Call(func=Attr(base=base, name=method), args=args) if self._column(base):
+                    yield _method(self._column(base), method, args, negated)
+                case Call(names=names, args=args) if any(name not in ("", "*", "**") for name in names):
+                    for name, given in zip(names, args, strict=True):
+                        if name not in ("", "*", "**"):
+                            yield _lookup(name, given, negated)
+                case Call(args=args) if _last(option.func) == "and_":
+                    for arg in args:
+                        yield from self._expression(arg, negated)
+                case Attr() if self._column(option):
+                    yield Tested(self._column(option), "exact", Const(True), negated)
+                case _:
+                    yield from self._mentioned(option)
+
+    def _mentioned(self, value: Value) -> Iterator[Tested]:
+        """Fields of a condition that is not understood further."""
+        for part in walk(value):
+            if isinstance(part, Attr) and self._column(part):
+                yield Tested(self._column(part), "any", UNKNOWN)
+            elif isinstance(part, Call):
+                for name in part.names:
+                    if name not in ("", "*", "**"):
+                        yield Tested(plain(name), "any", UNKNOWN)
+
+    def _column(self, value: Value) -> str:
+        """The field's name where a value is a column of a model or table."""
+        if isinstance(value, Attr) and not isinstance(value.base, External):
+            return plain(value.name)
+        if isinstance(value, Item) and isinstance(value.index, Const) and isinstance(value.index.value, str):
+            return plain(value.index.value)
+        return ""
+
+    # ------------------------------------------------------------------ whether the test still holds
+
+    def _ends(self, test: Tested, new: Value) -> bool:
+        """Whether a row that has the new value fails the test; true as well where that cannot be told."""
+        value, new = self.evaluator.resolve(test.value), self.evaluator.resolve(new)
+        if test.how == "exact":
+            if self._counts_on(test, value, new):
+                return False
+            return (
+                _differ(value, new) != test.negated if _comparable(value, new) else not (test.negated and value is new)
+            )
+        if test.how == "isnull":
+            wants_null = isinstance(value, Const) and bool(value.value) != test.negated
+            is_null = isinstance(new, Const) and new.value is None
+            return wants_null != is_null
+        if test.how == "in" and isinstance(value, Seq) and isinstance(new, Const):
+            items = [self.evaluator.resolve(item) for item in value.items]
+            if all(isinstance(item, Const) for item in items):
+                return (new in items) == test.negated
+        return True
+
+    def _counts_on(self, test: Tested, value: Value, new: Value) -> bool:
+        """`filter(version=row.version).update(version=F("version") + 1)`: a later run reads the next number and wins."""
+        read = isinstance(value, Attr) and plain(value.name) == test.field
+        return read and isinstance(new, Op) and new.op in ("+", "-")
+
+
+def _lookup(key: str, value: Value, negated: bool) -> Tested:
+    """A keyword condition: `sent_at__isnull=True`."""
+    how = key.partition("__")[2]
+    last = how.rpartition("__")[2]
+    kind = {"": "exact", "exact": "exact", "isnull": "isnull", "in": "in"}.get(last if how else "", "any")
+    if kind == "exact" and isinstance(value, Const) and value.value is None:
+        return Tested(plain(key), "isnull", Const(True), negated)
+    return Tested(plain(key), kind, value, negated)
+
+
+def _method(field: str, method: str, args: tuple[Value, ...], negated: bool) -> Tested:
+    """`column.is_(None)`, `column.in_([…])`."""
+    first = args[0] if args else UNKNOWN
+    match method:
+        case "is_" | "isnot" | "is_not" | "__eq__" | "__ne__":
+            flipped = negated != (method in ("isnot", "is_not", "__ne__"))
+            if isinstance(first, Const) and first.value is None:
+                return Tested(field, "isnull", Const(True), flipped)
+            return Tested(field, "exact", _truth(first), flipped)
+        case "in_" | "not_in" | "notin_":
+            return Tested(field, "in", first, negated != (method != "in_"))
+        case _:
+            return Tested(field, "any", UNKNOWN, negated)
+
+
+def _truth(value: Value) -> Value:
+    """SQLAlchemy's `true()` and `false()` as constants."""
+    name = _last(value.func) if isinstance(value, Call) else _last(value)
+    return {"true": Const(True), "false": Const(False), "null": Const(None)}.get(name, value)
+
+
+def _last(value: Value) -> str:
+    if isinstance(value, External):
+        return value.dotted.rpartition(".")[2]
+    return value.name if isinstance(value, Attr) else ""
+
+
+def _comparable(left: Value, right: Value) -> bool:
+    return isinstance(left, Const) and isinstance(right, Const)
+
+
+def _differ(left: Value, right: Value) -> bool:
+    assert isinstance(left, Const)
+    assert isinstance(right, Const)
+    return bool(left.value != right.value)
+
+
+def _is_used_up(change: sql.Changed, name: str, value: str) -> bool:
+    """Whether SQL text tests the column and sets it to something else."""
+    same = any(column == name and other == value for column, other in change.equal)
+    return name in change.tested and not same

@@ -1,0 +1,306 @@
+"""Which calls are claims by themselves: the entry of a pack that fits, what is claimed, and whether it can be won once.
+
+A claim is looked at here without what stands around it: `outcomes.py` says what a test of its
+result means, `claims.py` which claims dominate a send.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sendonce import vocabulary as v
+from sendonce.findings import Confidence, weakest
+from sendonce.program import arguments
+from sendonce.program.backends import Backends
+from sendonce.program.conditions import Conditions
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.fields import Fields, Given, text_of
+from sendonce.program.stability import Stability
+from sendonce.program.uniques import Uniques, plain
+from sendonce.program.values import (
+    Attr,
+    Call,
+    Const,
+    External,
+    Param,
+    Text,
+    Value,
+    options,
+    substitute,
+)
+
+Part = tuple[str, Value]
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A claim that one run can win: its statement, what it claims in words, and the parts of its key."""
+
+    path: str
+    line: int
+    function: str
+    note: str
+    prefix: str
+    parts: tuple[Part, ...] = ()
+    confidence: Confidence = "high"
+    assumes: tuple[str, ...] = ()
+    rows: bool = False
+    """Only the rows that the claim gave are claimed, not the run that made it."""
+    call: Call | None = None
+    """The call that was made."""
+
+    @property
+    def key(self) -> str:
+        """The identity of the claim: two runs with one key cannot both win."""
+        shown = ", ".join(f"{name}={_shown(value)}" for name, value in self.parts)
+        return f"{self.prefix}({shown})"
+
+    def bound(self, binding: Mapping[Param, Value]) -> Reservation:
+        """The claim with parameters put in."""
+        return replace(self, parts=tuple((name, substitute(value, binding)) for name, value in self.parts))
+
+
+def _shown(value: Value) -> str:
+    match value:
+        case Const(value=constant):
+            return repr(constant)
+        case Text(pieces=pieces):
+            return "".join(str(piece.value) if isinstance(piece, Const) else "{}" for piece in pieces)
+        case _:
+            return "{}"
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A call that an entry describes: `call` is the one described, `run` the one that is made."""
+
+    entry: v.Claim
+    pack: str
+    call: Call
+    run: Call
+    sure: bool = True
+
+
+class Reservations:
+    """Answers for calls, memoised."""
+
+    def __init__(self, evaluator: Evaluator, uniques: Uniques, stability: Stability) -> None:
+        self.evaluator = evaluator
+        self.packs = evaluator.packs
+        self.stability = stability
+        self.uniques = uniques
+        self.fields = Fields(evaluator)
+        self.conditions = Conditions(evaluator, self.fields)
+        self.backends = Backends(evaluator)
+        self._matched: dict[Call, Matched | None] = {}
+        self._by_name = _by_name(self.packs.packs)
+
+    # ------------------------------------------------------------------ which entry
+
+    def matched(self, call: Call) -> Matched | None:
+        """The claim that making this call is, if it is one; whether it can be won once is another question."""
+        if call not in self._matched:
+            self._matched[call] = None
+            self._matched[call] = self._match(call)
+        return self._matched[call]
+
+    def _match(self, call: Call) -> Matched | None:
+        runs = self._runs(call)
+        for statement in self._statements(call) if runs else ():
+            found = self._entry(statement)
+            if isinstance(found, v.LookAlike):
+                return None
+            if found is not None and any(found is entry for entry in runs):
+                return Matched(found, "", statement, call)
+        found = self._entry(call)
+        if isinstance(found, v.Claim) and not found.runs:
+            return Matched(found, "", call, call)
+        return None if found is not None else self._by_its_name(call)
+
+    def _runs(self, call: Call) -> tuple[v.Claim, ...]:
+        """The statements that a call can run."""
+        found: tuple[tuple[object, v.Claim], ...] = self.evaluator.lookup(self.packs.claim_runs, call.func)
+        return tuple(entry for _, entry in found)
+
+    def _statements(self, call: Call) -> Iterator[Call]:
+        """The calls that built the statements among the arguments, outermost first."""
+        for arg in call.args[:2]:
+            yield from self.fields.chain(arg)
+
+    def _entry(self, call: Call) -> v.Claim | v.LookAlike | None:
+        """The entry that fits a call with the most conditions; a look-alike wins over a claim that says no more."""
+        claims: tuple[tuple[object, v.Claim], ...] = self.evaluator.lookup(self.packs.claims, call.func)
+        alike: tuple[tuple[object, v.LookAlike], ...] = self.evaluator.lookup(self.packs.look_alikes, call.func)
+        best: v.Claim | v.LookAlike | None = None
+        most = -1
+        for entry in (*(entry for _, entry in claims), *(entry for _, entry in alike)):
+            count = len(entry.when) + len(entry.matches)
+            more = count > most or (count == most and isinstance(entry, v.LookAlike) and count > 0)
+            if more and self._fits(entry, call):
+                best, most = entry, count
+        return best
+
+    def _fits(self, entry: v.Claim | v.LookAlike, call: Call) -> bool:
+        return all(self._meets(call, name, wanted) for name, wanted in entry.when.items()) and all(
+            self._reads(call, name, pattern) for name, pattern in entry.matches.items()
+        )
+
+    def _meets(self, call: Call, name: str, wanted: v.Scalar) -> bool:
+        given = arguments.argument(self.evaluator, call, name)
+        if wanted == "?":
+            return given is None or self._is_off(given)
+        if given is None:
+            return False
+        constant = self.evaluator.constant(given)
+        if wanted == "*":
+            return constant is None or constant.value not in (None, False)
+        return constant is not None and constant.value == wanted
+
+    def _is_off(self, given: Value) -> bool:
+        constant = self.evaluator.constant(given)
+        return constant is not None and not constant.value
+
+    def _reads(self, call: Call, name: str, pattern: str) -> bool:
+        given = arguments.argument(self.evaluator, call, name)
+        text = None if given is None else text_of(self.evaluator, given)
+        return text is not None and _compiled(pattern).search(text) is not None
+
+    def _by_its_name(self, call: Call) -> Matched | None:
+        """A method of an object of which nothing is known, where name and arguments tell enough."""
+        if not isinstance(call.func, Attr) or self._is_known(call.func):
+            return None
+        for entry in self._by_name.get(call.func.name, ()):
+            telling = call.func.name in _TELLING or entry.matches or any(w not in ("?",) for w in entry.when.values())
+            if entry.condition and not entry.matches:
+                telling = self.conditions.has_filter(call)
+            if telling and not entry.runs and self._fits(entry, call):
+                return Matched(entry, "", call, call, False)
+        return None
+
+    def _is_known(self, func: Attr) -> bool:
+        """Whether the object is of a known class, or the method resolves to something of the tree."""
+        found = self.evaluator.resolve(func)
+        if any(not isinstance(option, Attr) for option in options(found)):
+            return True
+        return bool(self.evaluator.types(func.base)) or isinstance(self.evaluator.resolve(func.base), External)
+
+    # ------------------------------------------------------------------ whether it can be won once
+
+    def reservation(self, matched: Matched, row: Given | None = None) -> Reservation | None:
+        """The reservation that a claim is; None if two runs can win it. `row` is one that was made before."""
+        entry, call = matched.entry, matched.call
+        scope, assumes, sure = self.backends.scope(entry, call)
+        if scope not in ("shared", "") or entry.win == "held":
+            return None
+        confidence: Confidence = "high" if sure and matched.sure else "medium"
+        base = Reservation(call.at[0], call.at[1], "", "", "", (), confidence, assumes, call=matched.run)
+        if entry.condition:
+            return self._conditional(matched, base)
+        if entry.unique == "fields":
+            return self._unique(matched, base, row)
+        return self._keyed(matched, base)
+
+    def _keyed(self, matched: Matched, base: Reservation) -> Reservation | None:
+        """A claim under a key."""
+        keys = tuple(arguments.given(self.evaluator, matched.call, matched.entry.key))
+        if self.stability.any_unstable(keys):
+            return None
+        name = self._call_name(matched.call)
+        parts = tuple(("key", self.evaluator.resolve(key)) for key in keys)
+        prefix = "key" if keys else self._deleted(matched.call) or name
+        note = f"{name} on {_named(parts)}" if parts else f"{name} on {prefix}"
+        return replace(base, note=note, prefix=prefix, parts=parts)
+
+    def _deleted(self, call: Call) -> str:
+        target = self.fields.model(call)
+        return "" if target is None else f"row of {self.fields.name_of(target)}"
+
+    def _conditional(self, matched: Matched, base: Reservation) -> Reservation | None:
+        """An update of rows that no longer meet its condition afterwards."""
+        found = self.conditions.used_up(matched.call, matched.run)
+        if not found:
+            return None
+        model = self.fields.name_of(self.fields.model(matched.call))
+        name = ", ".join(sorted(found))
+        return replace(base, note=f"conditional update of {model}.{name}", prefix=f"{model}.{name}")
+
+    def _unique(self, matched: Matched, base: Reservation, row: Given | None) -> Reservation | None:
+        """An insert that a unique constraint lets only one run make."""
+        given = row or self.fields.given(matched.entry, matched.call, matched.run)
+        model = self.fields.model(matched.call)
+        target = self.fields.conflict_target(matched.entry, matched.call, matched.run)
+        cover = self.uniques.cover(model, None if given.whole else frozenset(given.fields))
+        answer, covered = cover.answer, cover.fields
+        if answer == "no" and given.open:
+            answer = "unknown"
+        if target and answer in ("no", "unknown"):
+            # The database itself refuses ON CONFLICT (a, b) where a and b are not unique together.
+            answer, covered = "yes", frozenset(map(plain, target))
+        if answer == "no":
+            return None
+        parts = self._parts(given.fields, covered, answer == "unknown" or given.whole)
+        if self.stability.any_unstable(value for _, value in parts):
+            return None
+        name = self.fields.name_of(model)
+        shown = ", ".join(part for part, _ in parts if not part.startswith("#")) or ", ".join(sorted(covered))
+        confidence = base.confidence if answer == "yes" else weakest(base.confidence, "medium")
+        return replace(
+            base,
+            note=f"unique insert into {name} ({shown or 'its key'})",
+            prefix=name,
+            parts=parts,
+            confidence=confidence,
+            assumes=(*base.assumes, *_assumed(answer, name, shown)),
+        )
+
+    def _parts(self, given: Mapping[str, Value], covered: frozenset[str], every: bool) -> tuple[Part, ...]:
+        named = {plain(name): self.evaluator.resolve(value) for name, value in sorted(given.items())}
+        return tuple((name, value) for name, value in named.items() if every or name in covered)
+
+    def _call_name(self, call: Call) -> str:
+        names = sorted(self.evaluator.shapes(call.func))
+        if isinstance(call.func, Attr):
+            owner = names[0].rpartition("().")[0].rpartition(".")[2] if names else ""
+            return f"{owner}.{call.func.name}()" if owner else f"{call.func.name}()"
+        return f"{names[0].rpartition('.')[2]}()" if names else "a claim"
+
+
+def _assumed(answer: str, name: str, shown: str) -> tuple[str, ...]:
+    if answer == "unknown":
+        return (f"{shown or 'the key'} is unique in the database table of {name}",)
+    if answer == "partly":
+        return (f"the partial unique constraint on {shown} of {name} covers these rows",)
+    return ()
+
+
+def _named(parts: tuple[Part, ...]) -> str:
+    return ", ".join(_shown(value) for _, value in parts)
+
+
+_TELLING = frozenset(
+    ["get_or_create", "aget_or_create", "update_or_create", "aupdate_or_create", "setnx", "hsetnx",
+     "on_conflict_do_nothing", "select_for_update", "with_for_update"]
+)  # fmt: skip
+"""Methods that are known by their names alone."""
+
+
+def _by_name(packs: tuple[v.Pack, ...]) -> dict[str, tuple[v.Claim, ...]]:
+    """Claims by the last name of their shapes."""
+    found: dict[str, tuple[v.Claim, ...]] = {}
+    for pack in packs:
+        for entry in pack.claim:
+            for name in sorted({call.rpartition("().")[2] for call in entry.calls if "()." in call}):
+                found[name] = (*found.get(name, ()), entry)
+    return found
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    found = _PATTERNS.get(pattern)
+    if found is None:
+        found = _PATTERNS[pattern] = re.compile(pattern)
+    return found
+
+
+_PATTERNS: dict[str, re.Pattern[str]] = {}

@@ -1,0 +1,101 @@
+"""Whether a key is the same on every attempt: nothing random, no clock, nothing of one process in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sendonce import vocabulary as v
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.values import Attr, Call, ClassRef, Element, External, Item, Op, Table, Updated, Value, options
+
+MAX_DEPTH = 12
+
+
+class Stability:
+    """Answers for values, memoised."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.packs = evaluator.packs
+        self._known: dict[Value, v.Unstable | None] = {}
+
+    def unstable(self, value: Value) -> v.Unstable | None:
+        """The first part of a key that differs on every attempt; None for a stable key."""
+        if value not in self._known:
+            self._known[value] = None
+            self._known[value] = next(self._found(value, (), MAX_DEPTH), None)
+        return self._known[value]
+
+    def any_unstable(self, values: Iterable[Value]) -> bool:
+        """Whether one of the parts of a key is unstable."""
+        return any(self.unstable(value) is not None for value in values)
+
+    def _found(self, value: Value, above: tuple[str, ...], depth: int) -> Iterator[v.Unstable]:
+        """The unstable parts of a value; `above` names what is applied to it, which may round it."""
+        if depth <= 0:
+            return
+        for option in options(self.evaluator.resolve(value)):
+            found = self._own(option)
+            if found is not None:
+                if not set(found.rounds).intersection(above):
+                    yield found
+                continue
+            for part, name in self._parts(option):
+                yield from self._found(part, (*above, name) if name else above, depth - 1)
+
+    def _own(self, value: Value) -> v.Unstable | None:
+        shape = value.func if isinstance(value, Call) else value
+        if not isinstance(value, Call | Attr):
+            return None
+        found: tuple[tuple[object, v.Unstable], ...] = self.evaluator.lookup(self.packs.unstables, shape)
+        if isinstance(shape, External) and shape.dotted.startswith("builtins."):
+            found = (*found, *self.packs.unstables.get(shape.dotted.removeprefix("builtins."), ()))
+        for _, entry in found:
+            if entry.why != "order" and self._is_kind(entry, value, shape):
+                return entry
+        return None
+
+    def _is_kind(self, entry: v.Unstable, value: Value, shape: Value) -> bool:
+        """Calls match the calls of an entry, attributes its attributes."""
+        named = entry.calls if isinstance(value, Call) else entry.attributes
+        own = {name.removeprefix("builtins.") for name in self.evaluator.shapes(shape)}
+        return any(self.packs.canonical(name) in own for name in named)
+
+    def _parts(self, value: Value) -> Iterator[tuple[Value, str]]:
+        """The parts that make a value, each with the name of what is applied to it. A stored row ends the search."""
+        match value:
+            case Attr(base=base, name=name):
+                if not self._is_stored(base):
+                    yield base, name
+            case Call(func=func, args=args):
+                name = self._name(func)
+                if isinstance(func, Attr):
+                    if self._is_stored(func.base):
+                        return
+                    yield func.base, name
+                elif isinstance(func, ClassRef):
+                    return
+                for arg in args:
+                    yield arg, name
+            case Item(base=base):
+                yield base, ""
+            case Element() | Updated() | Table():
+                return
+            case Op(op=op, operands=operands):
+                for operand in operands:
+                    yield operand, op
+            case _:
+                for part in value.parts():
+                    yield part, ""
+
+    @staticmethod
+    def _name(func: Value) -> str:
+        if isinstance(func, Attr):
+            return func.name
+        return func.dotted.rpartition(".")[2] if isinstance(func, External) else ""
+
+    def _is_stored(self, base: Value) -> bool:
+        """Whether a value is a row or a query: what it holds was stored before."""
+        if any(isinstance(one, ClassRef) for one in self.evaluator.types(base)):
+            return True
+        return bool(self.evaluator.lookup(self.packs.store_reads, base))
