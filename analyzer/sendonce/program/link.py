@@ -417,7 +417,7 @@ class Linker:
             named = arguments.first_argument(self.evaluator, call, entry.kwargs)
             given = [(name, value) for name, value in (("*", packed), ("**", named)) if value is not None]
             return tuple(name for name, _ in given), tuple(value for _, value in given)
-        position = next((int(p) for p in (one.partition("|")[2] for one in entry.function) if p), -1)
+        position = next((int(p) for p in (one.partition("|")[2] for one in entry.function) if p.isdigit()), -1)
         keyword = {one.partition("|")[0] for one in entry.function}
         names: list[str] = []
         args: list[Value] = []
