@@ -32,12 +32,12 @@ _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base
     handler detail when name bound schedule job args kwargs function on items signal sender object uid then expiry
     Repeat.limit only Unique.names Repeat.names model statement partial Claim.fields Store.fields arguments to back
-    status
+    status defers
 """
 _FREE = """
     parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique limit
     endless redelivers scopes methods functions settings kinds lists marked after autocommits words weak_words event_id
-    Webhook.headers hooks includes hosts paths meta table besides rounds Setting.names correlation entity what
+    Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides rounds Setting.names correlation entity what
 """
 _NOTATIONS: dict[str, Notation] = {
     **dict.fromkeys(_FREE.split(), "free"),
