@@ -52,7 +52,7 @@ class Content(_Entry, frozen=True, kw_only=True):
     message: tuple[str, ...] = ()
     """Arguments that hold a message object (see `Message`), or a list of them."""
     default_template: str = ""
-    """The library's own template, which names the mail when the call gives none."""
+    """The library's own template, which names the mail when the call gives none; `{method}` in it is the called method."""
 
 
 class Send(Content, frozen=True, kw_only=True):
@@ -104,7 +104,8 @@ class HttpClient(_Entry, frozen=True, kw_only=True):
     base: tuple[str, ...] = ()
     """Arguments of the client's own constructor that hold a base URL."""
     request: tuple[str, ...] = ()
-    """Arguments that may hold a request object made by an entry with `builds`: URL, body and headers are then its own."""
+    """Arguments that may hold a request object made by an entry with `builds`: URL, body and headers are then
+    its own."""
     builds: bool = False
     """Only makes a request object, which another call sends."""
     when: dict[str, Scalar] = {}
@@ -152,11 +153,14 @@ class Trigger(_Entry, frozen=True, kw_only=True):
     handler: tuple[str, ...] = ()
     bases: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
-    """Methods of subclasses of `bases` (or of a registered or decorated class) that the framework calls; `*` is a wildcard at the end."""
+    """Methods of subclasses of `bases` (or of a registered or decorated class) that the framework calls; `*` is
+    a wildcard at the end."""
     attributes: dict[str, tuple[str, ...]] = {}
-    """Class attributes that name a class whose methods the framework calls: `serializer_class = ["create", "update"]`."""
+    """Class attributes that name a class whose methods the framework calls:
+    `serializer_class = ["create", "update"]`."""
     functions: tuple[str, ...] = ()
-    """Project functions known by convention: `path glob::name`, such as `*/management/commands/*.py::Command.handle`."""
+    """Project functions known by convention: `path glob::name`, such as
+    `*/management/commands/*.py::Command.handle`."""
     settings: tuple[str, ...] = ()
     """Paths into values that name handlers: of a module constant (`CELERY_BEAT_SCHEDULE/*/task`) or of an
     assigned attribute (`celery.Celery().conf.beat_schedule/*/task`). `detail` then holds sibling keys."""
@@ -180,7 +184,8 @@ class Trigger(_Entry, frozen=True, kw_only=True):
 
 
 class Webhook(_Entry, frozen=True, kw_only=True):
-    """Signs that a controller is a webhook. `verifies` and `headers` are sure; `words` need a whole word of name or route."""
+    """Signs that a controller is a webhook. `verifies` and `headers` are sure; `words` need a whole word of name
+    or route."""
 
     verifies: tuple[str, ...] = ()
     headers: tuple[str, ...] = ()
@@ -273,7 +278,8 @@ class Enqueue(_Entry, frozen=True, kw_only=True):
 class Invoke(_Entry, frozen=True, kw_only=True):
     """A call that calls what it is given: now, in a thread, after the commit, or later in this process.
 
-    `function` is the argument with a callable; `methods` are methods called on the object `on` (default: the receiver) instead.
+    `function` is the argument with a callable; `methods` are methods called on the object `on` (default: the
+    receiver) instead.
     """
 
     calls: tuple[str, ...]
