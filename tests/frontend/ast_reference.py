@@ -104,7 +104,8 @@ def _positional(s: _Source, node: ast.expr) -> facts.Arg:
 
 
 def _constant(s: _Source, node: ast.Constant) -> Expr:
-    at, value = s.span(node), node.value
+    at = s.span(node)
+    value: Any = node.value
     if value is ...:
         return facts.Ellipsis_(at)
     if isinstance(value, (bytes, complex)) or not _storable(value):
@@ -123,12 +124,14 @@ def _storable(value: object) -> bool:
     return not isinstance(value, int) or value.bit_length() <= 60
 
 
-def _fstring(s: _Source, node: ast.JoinedStr) -> Expr:
+def _fstring(s: _Source, node: Any) -> Expr:
     at = s.span(node)
-    parts = [
-        facts.Constant(at, value.value) if isinstance(value, ast.Constant) else _hole(s, value) for value in node.values
-    ]
+    parts = [_text(at, str(part.value)) if isinstance(part, ast.Constant) else _hole(s, part) for part in node.values]
     return facts.FString(at, tuple(parts))
+
+
+def _text(at: Span, value: str) -> Expr:
+    return facts.Constant(at, value) if _storable(value) else facts.Opaque(at, "")
 
 
 def _hole(s: _Source, node: Any) -> Expr:
@@ -145,7 +148,7 @@ def _format_spec(s: _Source, node: Any) -> tuple[str, list[Expr]]:
     text, holes = "", []
     for part in node.values if node else ():
         if isinstance(part, ast.Constant):
-            text += part.value
+            text += str(part.value)
         else:
             text += "{}"
             holes.append(_hole(s, part))

@@ -58,6 +58,7 @@ True, False, None, ...
 b'a', rb'\\d', b'a' b'b'
 '\\ud800'
 'a' '\\udc00'
+f'\\udc00{a}'
 f''
 f'a'
 f'{a}'
@@ -598,6 +599,14 @@ def test_places_inside_an_f_string_of_several_lines() -> None:
     value = value_of('f"""a\n {b}\n{ c !r}"""')
     assert isinstance(value, facts.FString)
     assert [part.at for part in value.parts] == [(1, 1, 3, 11), (2, 3, 2, 4), (1, 1, 3, 11), (3, 3, 3, 4)]
+
+
+def test_generator_without_parentheses_in_an_f_string() -> None:
+    value = value_of("f'{a for a in b}c'.d")
+    assert isinstance(value, facts.Attribute)
+    assert value.at == (1, 1, 1, 21)
+    assert isinstance(value.value, facts.FString)
+    assert value.value.parts[0].at == (1, 4, 1, 16)
 
 
 def test_template_string_is_opaque_with_its_holes() -> None:

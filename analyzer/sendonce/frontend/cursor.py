@@ -22,6 +22,10 @@ _LINE_END = re.compile(r"\r\n?|\n")
 _END = "\0"  # stops every look at the next character; source text never holds it
 
 
+class OutOfStepError(Exception):
+    """Tree and text do not agree: the parser kept a token out of the tree, or the walk missed one."""
+
+
 class Cursor:
     """Stands before, in or after a token of `text`; all methods move forward only.
 
@@ -59,6 +63,13 @@ class Cursor:
         """Goes to the next token and over it. It has `width` characters and no line end."""
         self.skip()
         self.pos += width
+
+    def word(self, word: str) -> None:
+        """Goes to the next token and over it; raises OutOfStepError if it is not `word`."""
+        self.skip()
+        if not self.text.startswith(word, self.pos):
+            raise OutOfStepError
+        self.pos += len(word)
 
     def string(self, width: int) -> None:
         """Goes over `width` characters that may hold line ends."""
@@ -101,7 +112,8 @@ class Cursor:
         line, column, end_line, end_column = span
         return self.text[self._starts[line - 1] + column - 1 : self._starts[end_line - 1] + end_column - 1]
 
-    def at_end(self) -> bool:
-        """Whether nothing but blanks is left: if not, tree and text have not been in step."""
+    def end(self) -> None:
+        """Goes to the end of the text; raises OutOfStepError if more than blanks is left."""
         self.skip()
-        return self.pos == len(self.text) - 1
+        if self.pos != len(self.text) - 1:
+            raise OutOfStepError

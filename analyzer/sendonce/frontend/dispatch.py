@@ -32,5 +32,5 @@ def register(table: dict[type[cst.CSTNode], Callable[[Cursor, Any], Any]], name:
 
 def name_token(c: Cursor, node: cst.Name) -> str:
     """The identifier of a name that is no expression of its own, such as that of a keyword argument."""
-    c.token(len(node.value))
+    c.word(node.value)
     return literals.identifier(node.value)

@@ -78,26 +78,32 @@ def _dict_item(c: Cursor, node: cst.BaseDictElement) -> tuple[Expr | None, Expr]
 
 
 def _list_comprehension(c: Cursor, node: cst.ListComp) -> Expr:
-    return _comprehension(c, node, "list", own_brackets=True)
+    return _bracketed(c, node, "list")
 
 
 def _set_comprehension(c: Cursor, node: cst.SetComp) -> Expr:
-    return _comprehension(c, node, "set", own_brackets=True)
+    return _bracketed(c, node, "set")
 
 
-def _generator(c: Cursor, node: cst.GeneratorExp) -> Expr:
-    """The innermost parentheses of a generator are its own."""
-    return _comprehension(c, node, "generator", own_brackets=False)
-
-
-def _comprehension(c: Cursor, node: Any, kind: Literal["list", "set", "generator"], own_brackets: bool) -> Expr:
-    outer = len(node.lpar) - (0 if own_brackets else 1)
-    start = c.opened(node.lpar[:outer])
+def _bracketed(c: Cursor, node: cst.ListComp | cst.SetComp, kind: Literal["list", "set"]) -> Expr:
+    start = c.opened(node.lpar)
     c.pos += 1
     element = expression(c, node.elt)
     generators = generators_of(c, node.for_in)
     c.token(1)
-    return facts.Comprehension(c.closed(start, node.rpar[:outer]), kind, None, element, generators)
+    return facts.Comprehension(c.closed(start, node.rpar), kind, None, element, generators)
+
+
+def _generator(c: Cursor, node: cst.GeneratorExp) -> Expr:
+    """The innermost parentheses of a generator are its own; alone in the hole of an f-string it has none."""
+    start = c.opened(node.lpar[:-1])
+    if node.lpar:
+        c.pos += 1
+    element = expression(c, node.elt)
+    generators = generators_of(c, node.for_in)
+    if node.rpar:
+        c.token(1)
+    return facts.Comprehension(c.closed(start, node.rpar[1:]), "generator", None, element, generators)
 
 
 def _dict_comprehension(c: Cursor, node: cst.DictComp) -> Expr:

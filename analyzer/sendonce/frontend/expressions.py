@@ -60,7 +60,7 @@ _COMPARATORS: dict[type[cst.CSTNode], Comparator] = {
 def _name(c: Cursor, node: cst.Name) -> Expr:
     start = c.opened(node.lpar)
     value = node.value
-    c.pos += len(value)
+    c.word(value)
     at = c.closed(start, node.rpar)
     if value in _CONSTANTS:
         return facts.Constant(at, _CONSTANTS[value])

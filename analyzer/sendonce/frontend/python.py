@@ -20,7 +20,7 @@ import libcst as cst
 from sendonce.errors import ParseError
 from sendonce.facts import ModuleFacts
 from sendonce.frontend import displays, expressions, patterns, simple, strings  # noqa: F401  (they register their functions)
-from sendonce.frontend.cursor import Cursor
+from sendonce.frontend.cursor import Cursor, OutOfStepError
 from sendonce.frontend.statements import block, docstring
 
 DEEPEST_BRACKETS = 200
@@ -51,10 +51,11 @@ def _facts(text: str) -> ModuleFacts:
     cursor = Cursor(text)
     try:
         body = block(cursor, _parse(text).body)
+        cursor.end()
     except RecursionError:
         raise ParseError("the code is nested too deeply", cursor.line) from None
-    if not cursor.at_end():
-        raise ParseError("the parser lost its place in the text; please report this file", cursor.line)
+    except OutOfStepError:
+        raise ParseError("the parser's tree does not fit the text; please report this file", cursor.line) from None
     return ModuleFacts(body, docstring(body))
 
 
