@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import get_origin
 
@@ -300,3 +301,18 @@ def test_every_shipped_pack_says_something(path: Path) -> None:
     pack = next(file.pack for file in load_packs().files if file.path == path)
     assert Packs.roots(pack) or pack.webhook or pack.trigger or pack.unique or pack.http
     assert path.stem == pack.name
+
+
+EXAMPLES = [
+    pytest.param(entry.example, id=f"{file.section}/{file.pack.name}/{field}{number}")
+    for file in load_packs().files
+    for field in file.pack.__struct_fields__
+    for number, entry in enumerate(getattr(file.pack, field))
+    if getattr(entry, "example", "")
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_is_python_with_a_hit(example: str) -> None:
+    ast.parse(example)
+    assert any(line.endswith("# hit") for line in example.splitlines())
