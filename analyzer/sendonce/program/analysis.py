@@ -84,7 +84,7 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
     linker = Linker(evaluator, flows)
     callers = Callers(evaluator, flows, linker)
     transactions = Transactions(evaluator, flows, linker)
-    claims = Claims(evaluator, flows, linker)
+    claims = Claims(evaluator, flows, linker, transactions)
     starts = Starts(evaluator, linker, callers.registry, flows)
     return Analysis(
         program, evaluator, flows, linker, callers, None, transactions, claims, starts, settings  # type: ignore[arg-type]

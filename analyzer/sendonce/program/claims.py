@@ -2,33 +2,207 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
+from sendonce import vocabulary as v
+from sendonce.findings import weakest
+from sendonce.program import arguments
+from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing, Linker
+from sendonce.program.locks import Locks
 from sendonce.program.mail import Guard, Transaction
+from sendonce.program.outcomes import Outcomes, Scene
+from sendonce.program.reservations import Matched, Part, Reservation, Reservations, key_of
+from sendonce.program.rows import Rows
+from sendonce.program.stability import Stability
+from sendonce.program.transactions import Transactions
+from sendonce.program.uniques import Uniques
+from sendonce.program.values import NONE, Call, Value
+
+PROVIDER = "provider"
+"""The prefix of keys that a mail provider is given."""
 
 
 class Claims:
     """Answers for sites, memoised."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, transactions: Transactions) -> None:
         self.evaluator = evaluator
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.flows = flows
         self.linker = linker
+        self.transactions = transactions
+        self.stability = Stability(evaluator)
+        self.uniques = Uniques(evaluator, flows)
+        self.reservations = Reservations(evaluator, self.uniques, self.stability)
+        self.outcomes = Outcomes(evaluator, flows, linker, self.reservations)
+        self.outcomes.dominating = self.dominating
+        self.rows = Rows(evaluator, self.outcomes, transactions)
+        self.locks = Locks(evaluator, flows, linker, self.outcomes, transactions)
+        self._known: dict[Site, Guard | None] = {}
+        self._made: dict[Call, Reservation | None] = {}
+
+    # ------------------------------------------------------------------ what others ask
 
     def guard_at(self, site: Site) -> Guard | None:
         """The reservation that every way to a site within its function has won."""
-        return None
+        if site not in self._known:
+            self._known[site] = None
+            self._known[site] = self._guard_at(site)
+        return self._known[site]
+
+    def _guard_at(self, site: Site) -> Guard | None:
+        key = self._provider_key(site)
+        if key is not None:
+            return key
+        scene = Scene(h.oldest_first(site.held), function=site.function)
+        found = self.dominating(scene) or self.locks.held_at(site, scene)
+        return None if found is None else self._guard(found, site)
+
+    def won(self, value: Value, holds: bool, site: Site) -> Guard | None:
+        """The reservation that was won if `value`, an argument of the call at `site`, is true (`holds`) or false."""
+        found = self.outcomes.won(value, holds, Scene(h.oldest_first(site.held), function=site.function))
+        return None if found is None else self._guard(found, site)
+
+    def bound(self, guard: Guard | None, put: Callable[[Value], Value]) -> Guard | None:
+        """A guard in terms of a caller; None if the key that the caller gives differs on every attempt."""
+        if guard is None or not guard.parts:
+            return guard
+        parts = tuple((name, put(value)) for name, value in guard.parts)
+        if parts == guard.parts:
+            return guard
+        if self.stability.any_unstable(value for _, value in parts) or (guard.prefix == PROVIDER and _is_none(parts)):
+            return None
+        return replace(guard, parts=parts, key=key_of(guard.prefix, parts))
 
     def unique_job(self, site: Site) -> Guard | None:
         """The reservation that an enqueue under a unique key is."""
-        return Guard(site.path, site.at[0], site.function, "unique job key")
+        return Guard(site.path, site.at[0], site.function, "unique job key", f"job {site.path}:{site.at[0]}")
 
     def library_transaction(self, crossing: Crossing) -> Transaction:
         """The transaction that a library call opens around the callbacks that it fires."""
         site = crossing.site
         name = crossing.within.replace("()", "")
         return Transaction("library", site.path, site.at[0], site.function, site, f"{name} runs in a transaction")
+
+    # ------------------------------------------------------------------ guards
+
+    def _guard(self, found: Reservation, site: Site) -> Guard:
+        inside = found.inside and self.transactions.block_at(site.held) is not None
+        return Guard(
+            found.path,
+            found.line,
+            found.function or site.function,
+            found.note,
+            found.key,
+            found.confidence,
+            inside,
+            found.assumes,
+            found.prefix,
+            found.parts,
+        )
+
+    def _provider_key(self, site: Site) -> Guard | None:
+        """The idempotency key that a provider call passes, if it is the same on every attempt."""
+        found: tuple[tuple[object, v.Send], ...] = self.evaluator.lookup(self.packs.sends, site.call.func)
+        for _, entry in found:
+            key = arguments.first_argument(self.evaluator, site.call, entry.key)
+            if key is None or self.evaluator.constant(key) is not None or self.stability.unstable(key) is not None:
+                continue
+            note = "idempotency key that the provider honours"
+            parts = (("key", key),)
+            return Guard(
+                site.path, site.at[0], site.function, note, key_of(PROVIDER, parts), prefix=PROVIDER, parts=parts
+            )  # fmt: skip
+        return None
+
+    # ------------------------------------------------------------------ facts
+
+    def dominating(self, scene: Scene) -> Reservation | None:
+        """The newest claim among the facts of a scene."""
+        for index in range(len(scene.facts) - 1, -1, -1):
+            found = self._of_fact(scene, index)
+            if found is not None:
+                return found
+        return self.locks.committed(scene)
+
+    def _of_fact(self, scene: Scene, index: int) -> Reservation | None:
+        before = scene.before(index)
+        match scene.facts[index]:
+            case h.Test(value=value, holds=holds):
+                return self.outcomes.won(value, holds, before)
+            case h.Loop(over=Value() as over):
+                return self.outcomes.won(over, True, before) or self._entered(over, before)
+            case h.Done(site=site):
+                return self._done(site, before)
+            case h.Inside(value=value):
+                return self._entered(value, before)
+            case h.Left(inside=inside):
+                return self.rows.committed(inside, before) or self._entered(inside.value, before)
+            case h.Either(branches=branches):
+                return self._either(scene, index, branches)
+            case _:
+                return None
+
+    def _either(self, scene: Scene, index: int, branches: tuple[tuple[h.Fact, ...], ...]) -> Reservation | None:
+        """A claim in every branch."""
+        found: list[Reservation] = []
+        for branch in branches:
+            inner = replace(scene, facts=(*scene.facts[:index], *branch))
+            one = next((c for i in range(len(inner.facts) - 1, index - 1, -1) if (c := self._of_fact(inner, i))), None)
+            if one is None:
+                return None
+            found.append(one)
+        return replace(found[0], confidence=weakest(*(one.confidence for one in found)))
+
+    def _done(self, site: Site, before: Scene) -> Reservation | None:
+        """A call that would have raised, had another run made it before."""
+        call = before.put(site.call)
+        if not isinstance(call, Call):
+            call = site.call
+        matched = self.reservations.matched(call)
+        if matched is not None:
+            return self._inserted(matched, before)
+        if call not in self._made:
+            self._made[call] = None
+            self._made[call] = self._raising(call, before)
+        return self._made[call]
+
+    def _inserted(self, matched: Matched, before: Scene) -> Reservation | None:
+        """A unique insert that was made: its conflict would have raised."""
+        if matched.entry.win != "no_exception":
+            return None
+        return self.rows.inserted(matched, before)
+
+    def _raising(self, call: Call, before: Scene) -> Reservation | None:
+        """A project function that returns normally only if it has won a claim."""
+        exits = self.outcomes.exits(call, before)
+        if not exits:
+            return None
+        found: list[Reservation] = []
+        for _, inside in exits:
+            if not self.outcomes.possible(inside):
+                continue
+            one = self.dominating(inside)
+            if one is None or one.rows:
+                return None
+            found.append(one)
+        return found[0] if found else None
+
+    def _entered(self, value: Value, before: Scene) -> Reservation | None:
+        """A context manager of the tree that lets only the winner in."""
+        put = before.put(value)
+        if not isinstance(put, Call):
+            return None
+        exits = self.outcomes.exits(put, before, yields=True) or self.outcomes.entering(put, before)
+        found = [self.dominating(inside) for _, inside in exits or () if self.outcomes.possible(inside)]
+        return found[0] if found and all(found) else None
+
+
+def _is_none(parts: tuple[Part, ...]) -> bool:
+    return any(value is NONE for _, value in parts)

@@ -155,7 +155,7 @@ class Conditions:
         return True
 
     def _counts_on(self, test: Tested, value: Value, new: Value) -> bool:
-        """`filter(version=row.version).update(version=F("version") + 1)`: a later run reads the next number and wins."""
+        """`filter(version=row.version).update(version=F("version") + 1)`: a later run reads the new one and wins."""
         read = isinstance(value, Attr) and plain(value.name) == test.field
         return read and isinstance(new, Op) and new.op in ("+", "-")
 

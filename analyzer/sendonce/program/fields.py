@@ -185,7 +185,8 @@ class Fields:
             for _, entry in found:
                 back = arguments.first_argument(self.evaluator, value, entry.back)
                 constant = None if back is None else self.evaluator.constant(back)
-                if (constant is not None and constant.value == name) or (back is None and entry.back_default.replace("{model}", cls.name.lower()) == name):
+                named = entry.back_default.replace("{model}", cls.name.lower()) if back is None else ""
+                if (named if constant is None else constant.value) == name:
                     yield field
 
     def _relation_fields(self, call: Call, model: Model | None) -> Iterator[tuple[str, Value]]:
@@ -278,14 +279,14 @@ class Fields:
                     pass
         return Given(found, open=True)
 
-    def is_new(self, value: Value) -> bool:
-        """Whether a row was made here, so that saving it inserts it."""
+    def made(self, value: Value) -> Call | None:
+        """The constructor's call of a row that was made here, so that saving it inserts it."""
         for option in options(self.evaluator.resolve(value)):
             while isinstance(option, Updated):
                 option = self.evaluator.resolve(option.base)
             if isinstance(option, Call) and isinstance(self.evaluator.resolve(option.func), ClassRef):
-                return True
-        return False
+                return option
+        return None
 
     def conflict_target(self, entry: v.Claim, call: Call, run: Call) -> frozenset[str]:
         """The columns of `ON CONFLICT (…)`."""

@@ -67,6 +67,9 @@ class Guard:
     confidence: Confidence = "high"
     held_in_transaction: bool = False
     assumes: tuple[str, ...] = ()
+    prefix: str = ""
+    parts: tuple[tuple[str, Value], ...] = ()
+    """What `key` is made of: a name before the values that a claim names."""
 
 
 @dataclass(frozen=True)

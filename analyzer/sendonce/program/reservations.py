@@ -16,12 +16,13 @@ from sendonce.program import arguments
 from sendonce.program.backends import Backends
 from sendonce.program.conditions import Conditions
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.fields import Fields, Given, text_of
+from sendonce.program.fields import Fields, Given, Model, text_of
 from sendonce.program.stability import Stability
 from sendonce.program.uniques import Uniques, plain
 from sendonce.program.values import (
     Attr,
     Call,
+    ClassRef,
     Const,
     External,
     Param,
@@ -48,18 +49,25 @@ class Reservation:
     assumes: tuple[str, ...] = ()
     rows: bool = False
     """Only the rows that the claim gave are claimed, not the run that made it."""
+    inside: bool = False
+    """It is taken back if a transaction that is still open rolls back."""
     call: Call | None = None
     """The call that was made."""
 
     @property
     def key(self) -> str:
         """The identity of the claim: two runs with one key cannot both win."""
-        shown = ", ".join(f"{name}={_shown(value)}" for name, value in self.parts)
-        return f"{self.prefix}({shown})"
+        return key_of(self.prefix, self.parts)
 
     def bound(self, binding: Mapping[Param, Value]) -> Reservation:
         """The claim with parameters put in."""
         return replace(self, parts=tuple((name, substitute(value, binding)) for name, value in self.parts))
+
+
+def key_of(prefix: str, parts: tuple[Part, ...]) -> str:
+    """A claim's identity as text: what is not constant is a hole."""
+    shown = ", ".join(f"{name}={_shown(value)}" for name, value in parts)
+    return f"{prefix}({shown})"
 
 
 def _shown(value: Value) -> str:
@@ -133,9 +141,11 @@ class Reservations:
         """The entry that fits a call with the most conditions; a look-alike wins over a claim that says no more."""
         claims: tuple[tuple[object, v.Claim], ...] = self.evaluator.lookup(self.packs.claims, call.func)
         alike: tuple[tuple[object, v.LookAlike], ...] = self.evaluator.lookup(self.packs.look_alikes, call.func)
+        entries: list[v.Claim | v.LookAlike] = [entry for _, entry in claims]
+        entries.extend(entry for _, entry in alike)
         best: v.Claim | v.LookAlike | None = None
         most = -1
-        for entry in (*(entry for _, entry in claims), *(entry for _, entry in alike)):
+        for entry in entries:
             count = len(entry.when) + len(entry.matches)
             more = count > most or (count == most and isinstance(entry, v.LookAlike) and count > 0)
             if more and self._fits(entry, call):
@@ -188,19 +198,34 @@ class Reservations:
 
     # ------------------------------------------------------------------ whether it can be won once
 
-    def reservation(self, matched: Matched, row: Given | None = None) -> Reservation | None:
-        """The reservation that a claim is; None if two runs can win it. `row` is one that was made before."""
+    def reservation(self, matched: Matched) -> Reservation | None:
+        """The reservation that a claim is; None if two runs can win it."""
         entry, call = matched.entry, matched.call
         scope, assumes, sure = self.backends.scope(entry, call)
         if scope not in ("shared", "") or entry.win == "held":
             return None
         confidence: Confidence = "high" if sure and matched.sure else "medium"
-        base = Reservation(call.at[0], call.at[1], "", "", "", (), confidence, assumes, call=matched.run)
+        base = Reservation(
+            call.at[0],
+            call.at[1],
+            "",
+            "",
+            "",
+            (),
+            confidence,
+            assumes,
+            inside=self._in_database(entry),
+            call=matched.run,
+        )
         if entry.condition:
             return self._conditional(matched, base)
         if entry.unique == "fields":
-            return self._unique(matched, base, row)
+            return self._unique(matched, base)
         return self._keyed(matched, base)
+
+    @staticmethod
+    def _in_database(entry: v.Claim) -> bool:
+        return entry.condition or entry.unique == "fields" or bool(entry.runs or entry.matches)
 
     def _keyed(self, matched: Matched, base: Reservation) -> Reservation | None:
         """A claim under a key."""
@@ -226,11 +251,27 @@ class Reservations:
         name = ", ".join(sorted(found))
         return replace(base, note=f"conditional update of {model}.{name}", prefix=f"{model}.{name}")
 
-    def _unique(self, matched: Matched, base: Reservation, row: Given | None) -> Reservation | None:
+    def inserted_row(self, row: Value, matched: Matched | None) -> Reservation | None:
+        """The reservation of a row that was made here and inserted, if a unique constraint lets only one run do so."""
+        made = self.fields.made(row)
+        model = None if made is None else self.evaluator.resolve(made.func)
+        if made is None or not isinstance(model, ClassRef):
+            return None
+        base = Reservation(made.at[0], made.at[1], "", "", "", inside=True, call=made)
+        if matched is not None:
+            base = replace(base, path=matched.run.at[0], line=matched.run.at[1])
+        return self._covered(self.fields.of_row(row), model, frozenset(), base)
+
+    def _unique(self, matched: Matched, base: Reservation) -> Reservation | None:
         """An insert that a unique constraint lets only one run make."""
-        given = row or self.fields.given(matched.entry, matched.call, matched.run)
-        model = self.fields.model(matched.call)
+        given = self.fields.given(matched.entry, matched.call, matched.run)
         target = self.fields.conflict_target(matched.entry, matched.call, matched.run)
+        return self._covered(given, self.fields.model(matched.call), target, base)
+
+    def _covered(
+        self, given: Given, model: Model | None, target: frozenset[str], base: Reservation
+    ) -> Reservation | None:
+        """The reservation that inserting these fields is; `target` are the columns of `ON CONFLICT (…)`."""
         cover = self.uniques.cover(model, None if given.whole else frozenset(given.fields))
         answer, covered = cover.answer, cover.fields
         if answer == "no" and given.open:

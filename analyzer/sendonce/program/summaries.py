@@ -142,7 +142,7 @@ class Summaries:
 
     def _over(self, mail: Mail, crossing: Crossing, target: str, last: bool) -> list[Mail]:
         """A mail over one crossing; what the site itself adds comes with the last of the crossings there."""
-        bound = self._bound(mail, crossing.binding)
+        bound = self._bound(mail, crossing.binding, crossing.site)
         if bound is None:
             return []
         if crossing.method is not None and target:
@@ -155,9 +155,7 @@ class Summaries:
         """What becomes of the mail at a hop that is more than a call."""
         if crossing.hop == "enqueue" and not mail.deferred:
             same = crossing.enqueue is not None and crossing.enqueue.same_database
-            mail = replace(
-                mail, enqueue=crossing.site, enqueued=True, transaction=None, written=None, escaped=same
-            )
+            mail = replace(mail, enqueue=crossing.site, enqueued=True, transaction=None, written=None, escaped=same)
             if crossing.unique and mail.guard is None:
                 mail = replace(mail, guard=self.claims.unique_job(crossing.site))
         elif crossing.hop in ("defer", "schedule"):
@@ -166,22 +164,27 @@ class Summaries:
             mail = replace(mail, transaction=self.claims.library_transaction(crossing))
         return mail
 
-    def _bound(self, mail: Mail, binding: dict[Param, Value]) -> Mail | None:
-        """The mail in terms of the caller; None if the caller's arguments rule it out."""
+    def _bound(self, mail: Mail, binding: dict[Param, Value], site: Site | None = None) -> Mail | None:
+        """The mail in terms of the caller (its call at `site`); None if the caller's arguments rule it out."""
         memo: dict[Value, Value] = {}
 
         def put(value: Value) -> Value:
             return substitute(value, binding, memo)
 
+        guard = self.claims.bound(mail.guard, put)
         conditions: list[Condition] = []
         for condition in mail.conditions:
-            kept = self._decided(replace(condition, value=put(condition.value)))
+            asked = replace(condition, value=put(condition.value))
+            kept = self._decided(asked)
             if kept is False:
                 return None
             if kept is not True:
                 conditions.append(kept)
+            if guard is None and site is not None and not condition.function:
+                guard = self.claims.won(asked.value, asked.holds, site)
         return replace(
             mail,
+            guard=guard,
             holes=tuple(Hole(hole.source, put(hole.value)) for hole in mail.holes),
             recipient=None if mail.recipient is None else put(mail.recipient),
             conditions=tuple(dict.fromkeys(conditions))[:MAX_CONDITIONS],

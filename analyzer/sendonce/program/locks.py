@@ -1,0 +1,259 @@
+"""Locks: a check, the mail and its mark under one lock, or a mark that was committed before the lock ended.
+
+A lock alone reserves nothing: a later run finds it free. It counts with a check of something that
+is stored and a mark that changes what the check reads, both while the lock is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sendonce.program import held as h
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.held import Site
+from sendonce.program.link import Linker
+from sendonce.program.marks import Marks
+from sendonce.program.outcomes import Outcomes, Scene
+from sendonce.program.reservations import Matched, Reservation
+from sendonce.program.transactions import Transactions, exclusive
+from sendonce.program.values import Attr, Call, Updated, Value, options, walk
+
+MAX_DEPTH = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Lock:
+    """A lock that was taken: the call, where it stands, from which fact on it is held and up to which (None: still)."""
+
+    call: Call
+    line: tuple[str, int]
+    start: int
+    end: int | None
+    of_rows: bool
+    """A lock of database rows, which ends with the transaction."""
+
+
+class Locks:
+    """Answers for scenes."""
+
+    def __init__(
+        self, evaluator: Evaluator, flows: Flows, linker: Linker, outcomes: Outcomes, transactions: Transactions
+    ) -> None:
+        self.evaluator = evaluator
+        self.packs = evaluator.packs
+        self.program = evaluator.program
+        self.flows = flows
+        self.linker = linker
+        self.outcomes = outcomes
+        self.reservations = outcomes.reservations
+        self.transactions = transactions
+        self.marks = Marks(evaluator, flows, linker, self.reservations)
+
+    # ------------------------------------------------------------------ reservations
+
+    def committed(self, scene: Scene) -> Reservation | None:
+        """A check and a mark that were both made under a lock, before the end of the scene."""
+        for lock in self.taken(scene):
+            region = scene.facts[lock.start : lock.end]
+            read = self._checked(scene, lock)
+            marked = read & self.marks.written(region, scene)
+            if marked:
+                return self._reservation(lock, marked, lock.end is None and lock.of_rows, self._only_rows(scene, lock))
+        return None
+
+    def held_at(self, site: Site, scene: Scene) -> Reservation | None:
+        """A lock that is still held at a site, checked before it and marked after it."""
+        for lock in self.taken(scene):
+            read = self._checked(scene, lock) if lock.end is None else frozenset()
+            marked = read & self._written_after(site, scene, lock) if read else frozenset()
+            if marked:
+                return self._reservation(lock, marked, lock.of_rows, False)
+        return None
+
+    def _reservation(self, lock: Lock, marked: frozenset[str], inside: bool, rows: bool) -> Reservation:
+        path, line = lock.line
+        name = ", ".join(sorted(marked))
+        return Reservation(
+            path, line, "", f"lock around the check and the mark of {name}", f"mark {name}", inside=inside, rows=rows,
+            call=lock.call,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ locks
+
+    def taken(self, scene: Scene) -> Iterator[Lock]:
+        """The locks that were taken on the way to the end of a scene."""
+        for index, fact in enumerate(scene.facts):
+            for call, of_rows in self._locks_of(fact, scene):
+                end = self._end(scene, index, call, of_rows, fact)
+                yield Lock(call, (call.at[0], call.at[1]), index, end, of_rows)
+
+    def _locks_of(self, fact: h.Fact, scene: Scene) -> Iterator[tuple[Call, bool]]:
+        """The locks that one fact takes, and whether they are of rows."""
+        if isinstance(fact, h.Done):
+            call = scene.put(fact.site.call)
+            yield from self._in_call(call, scene) if isinstance(call, Call) else ()
+        elif isinstance(fact, h.Inside | h.Left):
+            value = scene.put(fact.value if isinstance(fact, h.Inside) else fact.inside.value)
+            yield from self._in_context(value, scene)
+
+    def _in_call(self, call: Call, scene: Scene) -> Iterator[tuple[Call, bool]]:
+        matched = self.reservations.matched(call)
+        if matched is not None:
+            if self._is_lock(matched) and (self._is_of_rows(matched) or self._acquires(matched)):
+                yield matched.call, self._is_of_rows(matched)
+            return
+        if scene.depth < MAX_DEPTH and self.marks.may(call, "lock"):
+            # A helper that locks and returns with the lock held: in every one of its exits.
+            found = [list(self._still_held(inside)) for _, inside in self.outcomes.exits(call, scene) or ()]
+            if found and all(found):
+                yield from found[0][:1]
+
+    def _still_held(self, scene: Scene) -> Iterator[tuple[Call, bool]]:
+        yield from ((lock.call, lock.of_rows) for lock in self.taken(scene) if lock.end is None)
+
+    def _in_context(self, value: Value, scene: Scene) -> Iterator[tuple[Call, bool]]:
+        """`with redis.lock(…)`, `with lock:` of a lock made before, a context manager of the tree that holds one."""
+        for option in options(self.evaluator.resolve(value)):
+            while isinstance(option, Updated):
+                option = self.evaluator.resolve(option.base)
+            matched = self.reservations.matched(option) if isinstance(option, Call) else None
+            if matched is not None and self._is_lock(matched) and not self._is_of_rows(matched):
+                yield matched.call, False
+        if isinstance(value, Call) and scene.depth < MAX_DEPTH and self.reservations.matched(value) is None:
+            exits = self.outcomes.exits(value, scene, yields=True) or self.outcomes.entering(value, scene) or ()
+            found = [list(self._still_held(inside)) for _, inside in exits]
+            if found and all(found):
+                yield from found[0][:1]
+
+    def _is_lock(self, matched: Matched) -> bool:
+        scope, _, _ = self.reservations.backends.scope(matched.entry, matched.call)
+        return matched.entry.win == "held" and scope in ("", "shared")
+
+    def _is_of_rows(self, matched: Matched) -> bool:
+        entry = matched.entry
+        ends = any(name.endswith((".commit", ".rollback")) for name in entry.releases)
+        return (
+            bool(entry.needs)
+            or ends
+            or any("for" in pattern and "update" in pattern for pattern in entry.matches.values())
+        )
+
+    @staticmethod
+    def _acquires(matched: Matched) -> bool:
+        """A lock object that is only made is not taken; `acquire()` or SQL text takes it."""
+        name = matched.call.func.name if isinstance(matched.call.func, Attr) else ""
+        return bool(matched.entry.matches) or name.startswith("acquire")
+
+    def _end(self, scene: Scene, start: int, call: Call, of_rows: bool, fact: h.Fact) -> int | None:
+        """The index of the fact that ends a lock; None if it is held to the end of the scene."""
+        if isinstance(fact, h.Left):
+            return start
+        for index in range(start + 1, len(scene.facts)):
+            later = scene.facts[index]
+            if isinstance(later, h.Left):
+                if later.inside is fact:
+                    return index
+                if of_rows and self._ends_transaction(later, scene, index):
+                    return index
+            if isinstance(later, h.Done) and self._releases(later.site, call, of_rows):
+                return index
+        return None
+
+    def _ends_transaction(self, left: h.Left, scene: Scene, index: int) -> bool:
+        if not self.transactions.is_transaction(left.inside.value):
+            return False
+        outer = [one for one in scene.facts[:index] if isinstance(one, h.Inside)]
+        return not any(self.transactions.is_transaction(one.value) for one in outer if one is not left.inside)
+
+    def _releases(self, site: Site, call: Call, of_rows: bool) -> bool:
+        """Whether a call ends a lock."""
+        if of_rows:
+            return self.transactions.effect(site) == "commits"
+        return bool(self.evaluator.lookup(self.packs.claim_releases, site.call.func))
+
+    # ------------------------------------------------------------------ checks and marks
+
+    def _checked(self, scene: Scene, lock: Lock) -> frozenset[str]:
+        """What the tests under a lock read, the condition of the locked query included."""
+        found: set[str] = set()
+        if lock.of_rows:
+            found |= self.marks.read_by_query(lock.call, self._uses(scene, lock))
+        region = scene.facts[lock.start : lock.end]
+        for fact in region:
+            if isinstance(fact, h.Test):
+                found |= self.marks.read(scene.put(fact.value))
+            elif isinstance(fact, h.Either):
+                found |= self._checked_in(fact, scene)
+        return frozenset(found)
+
+    def _checked_in(self, fact: h.Either, scene: Scene) -> frozenset[str]:
+        """What every branch has tested."""
+        sets = [
+            frozenset(t for f in branch if isinstance(f, h.Test) for t in self.marks.read(scene.put(f.value)))
+            for branch in fact.branches
+        ]
+        return frozenset.intersection(*sets)
+
+    def _uses(self, scene: Scene, lock: Lock) -> Iterator[Value]:
+        """Values made of the locked query: what later facts test, loop over or write."""
+        for fact in scene.facts[lock.start :]:
+            for value in _values(fact):
+                put = scene.put(value)
+                if any(part is lock.call for part in walk(put)) or any(
+                    part is lock.call for part in walk(self.evaluator.resolve(put))
+                ):
+                    yield put
+
+    def _only_rows(self, scene: Scene, lock: Lock) -> bool:
+        """Whether nothing tests that there was a row: only the rows themselves are claimed."""
+        return not any(isinstance(fact, h.Test | h.Loop) for fact in scene.facts[lock.start :])
+
+    def _written_after(self, site: Site, scene: Scene, lock: Lock) -> frozenset[str]:
+        """The marks that the function writes after a site, while the lock is held."""
+        flow = self.flows.of(self.program.function(site.function))
+        inside = next(
+            (f for f in h.newest_first(site.held) if isinstance(f, h.Inside) and self._holds(f, lock, scene)), None
+        )
+        found: set[str] = set()
+        for other in flow.sites[site.index + 1 :]:
+            if exclusive(site.held, other.held) or _only_caught(site, other):
+                continue
+            if lock.of_rows and inside is None and self._releases(other, lock.call, True):
+                found |= self.marks.written_by(other, scene)
+                break
+            if inside is None or any(fact is inside for fact in h.newest_first(other.held)):
+                found |= self.marks.written_by(other, scene)
+        for write in flow.writes:
+            after = write.at[:2] > site.at[:2]
+            if after and (inside is None or any(fact is inside for fact in h.newest_first(write.held))):
+                found |= self.marks.of_write(write.base, write.field)
+        return frozenset(found)
+
+    def _holds(self, inside: h.Inside, lock: Lock, scene: Scene) -> bool:
+        if lock.of_rows:
+            return self.transactions.is_transaction(inside.value)
+        return any(call is lock.call for call, _ in self._in_context(scene.put(inside.value), scene))
+
+
+def _values(fact: h.Fact) -> Iterator[Value]:
+    match fact:
+        case h.Test(value=value) | h.Loop(over=Value() as value):
+            yield value
+        case h.Wrote(base=base):
+            yield base
+        case h.Done(site=site):
+            yield site.call
+        case h.Either(branches=branches):
+            for branch in branches:
+                for inner in branch:
+                    yield from _values(inner)
+        case _:
+            pass
+
+
+def _only_caught(site: Site, other: Site) -> bool:
+    """Whether a call after a site is reached only through an `except` of a block around the site."""
+    own = set(map(id, h.newest_first(site.held)))
+    return any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.newest_first(other.held))

@@ -1,0 +1,187 @@
+"""What a check reads and a mark writes, as names that can be compared: fields, models, keys of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce import vocabulary as v
+from sendonce.program import arguments, sql
+from sendonce.program import held as h
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.fields import text_of
+from sendonce.program.flow import Flows
+from sendonce.program.held import Site
+from sendonce.program.link import Linker
+from sendonce.program.outcomes import Scene
+from sendonce.program.reservations import Reservations
+from sendonce.program.uniques import plain
+from sendonce.program.values import Attr, Call, Const, Item, Text, Updated, Value, options, substitute, walk
+
+MAX_DEPTH = 3
+
+
+class Marks:
+    """Answers for tests, calls and writes."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, reservations: Reservations) -> None:
+        self.evaluator = evaluator
+        self.packs = evaluator.packs
+        self.program = evaluator.program
+        self.flows = flows
+        self.linker = linker
+        self.reservations = reservations
+        self._may: dict[tuple[str, str], bool] = {}
+
+    # ------------------------------------------------------------------ checks
+
+    def read(self, value: Value) -> frozenset[str]:
+        """What a tested value reads from what is stored: its fields, models and keys."""
+        found: set[str] = set()
+        for one in (value, *self._expanded(value, MAX_DEPTH)):
+            for part in walk(one):
+                if isinstance(part, Attr):
+                    found.add(plain(part.name))
+                elif isinstance(part, Item) and isinstance(part.index, Const):
+                    found.add(plain(str(part.index.value)))
+                elif isinstance(part, Call):
+                    found |= self._read_by(part)
+        return frozenset(found - {"id"})
+
+    def _expanded(self, value: Value, depth: int) -> Iterator[Value]:
+        """The value with project functions and properties inside replaced by what they return."""
+        for part in list(walk(value)):
+            resolved = self.evaluator.resolve(part)
+            if resolved is not part and isinstance(part, Call | Attr):
+                yield resolved
+                if depth > 0 and any(isinstance(one, Call | Attr) for one in resolved.parts()):
+                    yield from self._expanded(resolved, depth - 1)
+
+    def _read_by(self, call: Call) -> frozenset[str]:
+        found: set[str] = set()
+        reads: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_reads, call.func)
+        for _, entry in reads:
+            if entry.kind == "keys":
+                key = arguments.first_argument(self.evaluator, call, entry.key)
+                found |= {f"key {_text(key)}"} if key is not None else set()
+            else:
+                found |= self._of_query(call)
+        text = text_of(self.evaluator, call.args[0]) if call.args else None
+        select = sql.selected(text) if text is not None else None
+        if select is not None:
+            found |= {f"row of {select[0]}", *map(plain, select[1])}
+        return frozenset(found)
+
+    def _of_query(self, call: Call) -> frozenset[str]:
+        model = self.reservations.fields.model(call)
+        fields = {test.field for test in self.reservations.conditions.tests(call)}
+        if model is None:
+            return frozenset(fields)
+        return frozenset(fields | {f"row of {self.reservations.fields.name_of(model)}"})
+
+    def read_by_query(self, lock: Call, uses: Iterator[Value]) -> frozenset[str]:
+        """The fields that a locked query tests, before or after the call that locks it."""
+        found = {test.field for test in self.reservations.conditions.tests(lock)}
+        text = text_of(self.evaluator, lock.args[0]) if lock.args else None
+        select = sql.selected(text) if text is not None else None
+        found |= set(map(plain, select[1])) if select is not None else set()
+        for value in uses:
+            for part in (*walk(value), *walk(self.evaluator.resolve(value))):
+                if isinstance(part, Call):
+                    found |= {test.field for test in self.reservations.conditions.tests(part)}
+        return frozenset(found - {"id"})
+
+    # ------------------------------------------------------------------ marks
+
+    def written(self, facts: tuple[h.Fact, ...], scene: Scene) -> frozenset[str]:
+        """What the facts of a stretch have written for certain."""
+        found: set[str] = set()
+        for fact in facts:
+            match fact:
+                case h.Wrote(base=base, field=field):
+                    found |= self.of_write(base, field)
+                case h.Done(site=site):
+                    found |= self.written_by(site, scene)
+                case h.Loop() | h.Test():
+                    pass
+                case h.Either(branches=branches):
+                    found |= frozenset.intersection(*(self.written(branch, scene) for branch in branches))
+                case _:
+                    pass
+        return frozenset(found)
+
+    def of_write(self, base: Value, field: str) -> frozenset[str]:
+        """What an assignment writes."""
+        return frozenset((plain(field.strip("[]")),)) - {""}
+
+    def written_by(self, site: Site, scene: Scene) -> frozenset[str]:
+        """What a call writes, itself or in the functions of the tree that it runs."""
+        call = scene.put(site.call)
+        return self._written_by(call, 0) if isinstance(call, Call) else frozenset()
+
+    def _written_by(self, call: Call, depth: int) -> frozenset[str]:
+        found = set(self._own_writes(call))
+        if found or depth >= MAX_DEPTH:
+            return frozenset(found)
+        for ref, names, args, _ in self.linker.callables(call.func):
+            binding = arguments.bind(self.evaluator, ref, (*names, *call.names), (*args, *call.args))
+            flow = self.flows.of(self.program.function(ref.id))
+            for write in flow.writes:
+                found |= self.of_write(write.base, write.field)
+            for site in flow.sites:
+                inner = substitute(site.call, binding)
+                if isinstance(inner, Call):
+                    found |= self._written_by(inner, depth + 1)
+        return frozenset(found)
+
+    def _own_writes(self, call: Call) -> Iterator[str]:
+        """What a library call writes: fields it sets, rows it makes or removes, keys."""
+        fields = self.reservations.fields
+        for table in (self.packs.store_updates, self.packs.store_inserts, self.packs.store_deletes):
+            found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(table, call.func)
+            for _, entry in found:
+                if entry.kind == "keys":
+                    key = arguments.first_argument(self.evaluator, call, entry.key)
+                    yield f"key {_text(key)}"
+                    continue
+                if table is self.packs.store_updates:
+                    yield from (plain(name) for name, _ in self.reservations.conditions.set_fields(call, call))
+                    continue
+                for row in arguments.given(self.evaluator, call, entry.object):
+                    made = fields.made(row)
+                    if made is not None:
+                        yield f"row of {fields.name_of(self.evaluator.resolve(made.func))}"
+                yield f"row of {fields.name_of(fields.model(call))}"
+        for name, value in zip(call.names[:1], call.args[:1], strict=True):
+            for statement in fields.chain(value) if name == "" else ():
+                yield from (plain(one) for one, _ in self.reservations.conditions.set_fields(statement, statement))
+        yield from self._of_text(call)
+
+    def _of_text(self, call: Call) -> Iterator[str]:
+        text = text_of(self.evaluator, call.args[0]) if call.args else None
+        if text is None:
+            return
+        insert, change = sql.inserted(text), sql.changed(text)
+        if insert is not None:
+            yield f"row of {insert.table}"
+        elif change is not None:
+            yield from (plain(name) for name, _ in change.values)
+        elif sql.deleted(text) is not None:
+            yield f"row of {sql.deleted(text)}"
+
+    # ------------------------------------------------------------------ what is worth a look
+
+    def may(self, call: Call, what: str) -> bool:
+        """Whether a call runs a function of the tree at all."""
+        return any(True for _ in self.linker.callables(call.func))
+
+
+def _text(value: Value | None) -> str:
+    """A key as text, holes as `{}`."""
+    for option in options(value) if value is not None else ():
+        while isinstance(option, Updated):
+            option = option.base
+        if isinstance(option, Const):
+            return str(option.value)
+        if isinstance(option, Text):
+            return "".join(str(piece.value) if isinstance(piece, Const) else "{}" for piece in option.pieces)
+    return "{}"

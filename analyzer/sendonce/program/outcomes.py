@@ -1,0 +1,550 @@
+"""What a test tells about claims: the values that an expression can have in a run that won no claim.
+
+`lost` computes those values, through project functions and branches. A test whose outcome none of
+them can give proves that a claim was won.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sendonce import facts
+from sendonce import vocabulary as v
+from sendonce.program import arguments
+from sendonce.program import held as h
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Exit, Flows
+from sendonce.program.link import Linker
+from sendonce.program.reservations import Matched, Reservation, Reservations
+from sendonce.program.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    UNKNOWN,
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    Element,
+    External,
+    FunctionRef,
+    Item,
+    Op,
+    Param,
+    Seq,
+    Table,
+    Text,
+    Union,
+    Updated,
+    Value,
+    options,
+    substitute,
+)
+
+OBJECT: Value = External("an object")
+"""Some value that is true and not None."""
+EMPTY: Value = Seq("tuple", ())
+MAX_DEPTH = 7
+"""Through how many project functions a test is followed."""
+MAX_OUTCOMES = 12
+
+_PASSES = frozenset(["mappings", "unique", "tuples", "returning", "execution_options", "result", "get"])
+"""Methods of a result that give the same rows again."""
+
+
+def _itself(value: Value) -> Value:
+    return value
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Where an expression stands: what holds there (oldest first), what its parameters are, how deep in calls."""
+
+    facts: tuple[h.Fact, ...] = ()
+    env: Mapping[Param, Value] = field(default_factory=dict)
+    depth: int = 0
+    function: str = ""
+
+    def put(self, value: Value) -> Value:
+        """A value with the parameters that are known here put in."""
+        found = substitute(value, self.env)
+        return value if found is UNKNOWN else found
+
+    def before(self, index: int) -> Scene:
+        """The scene before one of its facts."""
+        return replace(self, facts=self.facts[:index])
+
+    def branch(self, index: int, branch: tuple[h.Fact, ...]) -> Scene:
+        """The end of one branch of the `Either` at `index`."""
+        return replace(self, facts=(*self.facts[:index], *branch))
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The values that an expression can have when no claim was won, and the claims that were looked at."""
+
+    outcomes: frozenset[Value]
+    claims: tuple[Reservation, ...] = ()
+
+
+ANYTHING = Lost(frozenset((UNKNOWN,)))
+
+
+def _joined(parts: Iterable[Lost]) -> Lost:
+    found = list(parts)
+    outcomes = frozenset(one for part in found for one in part.outcomes)
+    claims = tuple(dict.fromkeys(claim for part in found for claim in part.claims))
+    return Lost(frozenset((UNKNOWN,)) if len(outcomes) > MAX_OUTCOMES else outcomes, claims)
+
+
+class Outcomes:
+    """Answers for expressions. `dominating` finds the claim among the facts of a scene; its owner sets it."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, reservations: Reservations) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.flows = flows
+        self.linker = linker
+        self.reservations = reservations
+        self.dominating: Callable[[Scene], Reservation | None] = lambda scene: None
+        self._known: dict[Value, Lost] = {}
+        self._busy: set[Value] = set()
+
+    def won(self, value: Value, holds: bool, scene: Scene) -> Reservation | None:
+        """The claim that was won if `value` turned out true (`holds`) or false."""
+        found = self.lost(value, scene)
+        if not found.claims or any(truth(one) in (None, holds) for one in found.outcomes):
+            return None
+        return found.claims[0]
+
+    # ------------------------------------------------------------------ values without a claim
+
+    def lost(self, value: Value, scene: Scene) -> Lost:
+        """The values that an expression can have if no claim was won."""
+        match value:
+            case Const():
+                return Lost(frozenset((value,)))
+            case Op(op=op, operands=operands):
+                return self._of_op(op, operands, scene)
+            case Union():
+                return self._of_union(value, scene)
+            case Updated(base=base, field=field) if not field.endswith("()"):
+                return self.lost(base, scene)
+            case Text(pieces=pieces):
+                return Lost(frozenset((OBJECT if any(isinstance(p, Const) and p.value for p in pieces) else UNKNOWN,)))
+            case Seq():
+                return self._of_sequence(value, scene)
+            case Table(keys=keys):
+                return Lost(frozenset((OBJECT if keys else EMPTY,)))
+            case ClassRef() | FunctionRef():
+                return Lost(frozenset((OBJECT,)))
+            case Call(func=External(dotted=dotted), args=(first, *_)) if dotted in _CONVERSIONS:
+                return self._converted(dotted, first, scene)
+            case Call() | Attr() | Item() | Element() | Updated() | Param():
+                return self._of_expression(value, scene)
+            case _:
+                return ANYTHING
+
+    def _of_op(self, op: str, operands: tuple[Value, ...], scene: Scene) -> Lost:
+        parts = [self.lost(operand, scene) for operand in operands]
+        claims = tuple(claim for part in parts for claim in part.claims)
+        if op in ("and", "or"):
+            return Lost(frozenset(_chained(op, [part.outcomes for part in parts])), claims)
+        if op == "not":
+            return Lost(frozenset(_negated(one) for one in parts[0].outcomes), claims)
+        if op in _COMPARE and len(parts) == 2:
+            found = {_compared(op, left, right) for left in parts[0].outcomes for right in parts[1].outcomes}
+            return Lost(frozenset(found), claims)
+        return Lost(frozenset((UNKNOWN,)), claims)
+
+    def _of_union(self, value: Union, scene: Scene) -> Lost:
+        return _joined(self._alternatives(value, scene))
+
+    def _alternatives(self, value: Value, scene: Scene, wrap: Callable[[Value], Value] = _itself) -> Iterator[Lost]:
+        """A value that differs between branches: what it is in those that won no claim; else any of its options."""
+        chosen = [
+            (index, fact, values)
+            for index, fact in enumerate(scene.facts)
+            if isinstance(fact, h.Either)
+            for merged, values in fact.chosen
+            if merged is value
+        ]
+        for index, fact, values in chosen:
+            for branch, one in zip(fact.branches, values, strict=True):
+                inner = scene.branch(index, branch)
+                claim = self.dominating(inner)
+                if claim is not None:
+                    yield Lost(frozenset(), (claim,))
+                elif one is not value:
+                    yield self.lost(wrap(one), inner)
+                else:
+                    yield ANYTHING
+        if not chosen:
+            for option in options(value):
+                yield self.lost(wrap(option), scene)
+
+    def _of_sequence(self, value: Seq, scene: Scene) -> Lost:
+        """A display is as true as it is long; a comprehension over nothing is empty."""
+        if value.kind != "each":
+            return Lost(frozenset((OBJECT if value.items else EMPTY,)))
+        sources = [part.base for item in value.items for part in _elements(item)]
+        for source in sources:
+            found = self.lost(source, scene)
+            if found.claims and all(truth(one) is False for one in found.outcomes):
+                return Lost(frozenset((EMPTY,)) if found.outcomes else found.outcomes, found.claims)
+        return ANYTHING
+
+    def _converted(self, dotted: str, value: Value, scene: Scene) -> Lost:
+        found = self.lost(value, scene)
+        return Lost(frozenset(_CONVERSIONS[dotted](one) for one in found.outcomes), found.claims)
+
+    # ------------------------------------------------------------------ calls and what is read from them
+
+    def _of_expression(self, value: Value, scene: Scene) -> Lost:
+        """A call, or an attribute, item or method of what a call gives."""
+        put = scene.put(value)
+        result = self._result(put, scene)
+        if result is not None:
+            return result
+        if put in self._busy or scene.depth > MAX_DEPTH:
+            return ANYTHING
+        if put not in self._known:
+            self._busy.add(put)
+            found = self._through(value, put, scene)
+            self._busy.discard(put)
+            if scene.depth > MAX_DEPTH // 2 or isinstance(found, _Local):
+                return found
+            self._known[put] = found
+        return self._known[put]
+
+    def _through(self, raw: Value, value: Value, scene: Scene) -> Lost:
+        """The value as its parts tell: through project functions, branches, and what it resolves to."""
+        inner, wrap = _spine(raw)
+        if isinstance(inner, Union):
+            found = _joined(self._alternatives(inner, scene, wrap))
+            return _Local(found.outcomes, found.claims)
+        if isinstance(value, Element) and value.entered and isinstance(value.base, Call):
+            entered = self.exits(value.base, scene, yields=True) or self.entering(value.base, scene)
+            if entered:
+                return _joined(self._of_exit(_itself, exit, inside) for exit, inside in entered)
+        base, around = _spine(value)
+        for call, outside in ((value, _itself), (base, around)):
+            exits = self.exits(call, scene) if isinstance(call, Call) else None
+            if exits is not None:
+                return _joined(self._of_exit(outside, exit, inside) for exit, inside in exits)
+        if isinstance(value, Call) and isinstance(value.func, ClassRef):
+            return Lost(frozenset((OBJECT,)))
+        prop = self._property(value)
+        if prop is not None:
+            return self.lost(prop, replace(scene, env={}))
+        resolved = self.evaluator.resolve(value)
+        if resolved is value or isinstance(resolved, Call | Attr | Item | Element | Param):
+            return ANYTHING
+        return self.lost(resolved, replace(scene, env={}, depth=scene.depth + 1))
+
+    def _of_exit(self, around: Callable[[Value], Value], exit: Exit, inside: Scene) -> Lost:
+        """What a function gives at one of its exits; nothing if a claim was won on the way to it."""
+        if not self.possible(inside):
+            return Lost(frozenset())
+        claim = self.dominating(inside)
+        if claim is not None:
+            return Lost(frozenset(), (claim,))
+        return self.lost(around(exit.value), inside)
+
+    def _property(self, value: Value) -> Call | None:
+        """The call that reading a property is."""
+        if not isinstance(value, Attr):
+            return None
+        for cls in self.evaluator.types(value.base):
+            if isinstance(cls, ClassRef):
+                method = self.program.method(self.evaluator.hierarchy.mro(cls.id), value.name)
+                if method is not None and method.has_decorator("property", "cached_property"):
+                    at = method.node.at if isinstance(method.node, facts.Def) else facts.NOWHERE
+                    return Call(FunctionRef(method.id, value.base), (), (), (method.module.path, *at[:2]))
+        return None
+
+    # ------------------------------------------------------------------ project functions
+
+    def exits(self, call: Call, scene: Scene, yields: bool = False) -> list[tuple[Exit, Scene]] | None:
+        """The ways out of the project functions that a call runs (with `yields`, where a generator stops first).
+
+        None if it runs none, or one that cannot be looked into.
+        """
+        if scene.depth >= MAX_DEPTH:
+            return None
+        found: list[tuple[Exit, Scene]] = []
+        any_target = False
+        for ref, names, args, _ in self.linker.callables(self._called(call).func):
+            any_target = True
+            function = self.program.function(ref.id)
+            flow = self.flows.of(function)
+            if bool(flow.yields) is not yields:
+                return None
+            inner = self._called(call)
+            binding = arguments.bind(
+                self.evaluator, ref, (*names, *inner.names), (*args, *inner.args)
+            )  # fmt: skip
+            for exit in flow.yields if yields else flow.returns:
+                inside = Scene(h.oldest_first(exit.held), binding, scene.depth + 1, function.id)
+                found.append((exit, inside))
+        return found if any_target else None
+
+    def entering(self, value: Value, scene: Scene) -> list[tuple[Exit, Scene]] | None:
+        """The exits of the `__enter__` of an object of the tree."""
+        enter = self.evaluator.hierarchy.method_of_instance(self.evaluator.types(value), "__enter__", "__aenter__")
+        if enter is None:
+            return None
+        at = (enter.module.path, enter.line, 1)
+        return self.exits(Call(FunctionRef(enter.id, value), (), (), at), scene)
+
+    def _called(self, call: Call) -> Call:
+        """`asyncio.to_thread(f, x)` as `f(x)`."""
+        found: tuple[tuple[object, v.Invoke], ...] = self.evaluator.lookup(self.packs.invokes, call.func)
+        for _, entry in found:
+            if not entry.wraps and entry.hop in ("call", "thread") and entry.function:
+                callee = arguments.first_argument(self.evaluator, call, entry.function)
+                if callee is not None and not entry.coroutine:
+                    names, args = self.linker._invoke_arguments(call, entry)
+                    return Call(callee, names, args, call.at)
+        return call
+
+    def possible(self, scene: Scene) -> bool:
+        """Whether the tests on the way do not contradict what the parameters are known to be."""
+        for fact in scene.facts:
+            if isinstance(fact, h.Test) and fact.value.free:
+                constant = self.evaluator.constant(scene.put(fact.value))
+                if constant is not None and bool(constant.value) is not fact.holds:
+                    return False
+        return True
+
+    # ------------------------------------------------------------------ results of claims
+
+    def _result(self, value: Value, scene: Scene) -> Lost | None:
+        """The values of a claim's result in the run that lost; None if the value is no such result."""
+        matched, names = self._peeled(value, scene)
+        if matched is None:
+            return None
+        claim = self.reservations.reservation(matched)
+        sample = self._sample(matched, names)
+        if claim is None or sample is None:
+            return ANYTHING if not names or names[0] in matched.entry.results or claim is None else None
+        return Lost(frozenset((sample,)), (claim,))
+
+    def _peeled(self, value: Value, scene: Scene) -> tuple[Matched | None, tuple[str, ...]]:
+        """The claim that a value comes from and the names read from its result, innermost first."""
+        names: tuple[str, ...] = ()
+        while True:
+            match value:
+                case Call() if (found := self.reservations.matched(value)) is not None:
+                    return found, names
+                case Call(func=External(dotted=dotted), args=(first, *_)) if dotted in _LISTS:
+                    value = first
+                case Call(func=Attr(base=base, name=name)):
+                    value, names = base, (name, *names)
+                case Attr(base=base, name=name):
+                    value, names = base, (name, *names)
+                case Item(base=base, index=index):
+                    value, names = base, (f"[{index.value if isinstance(index, Const) else ''}]", *names)
+                case Updated(base=base, value=Call() as call):
+                    found = self.reservations.matched(call)
+                    if found is not None:
+                        return found, names
+                    value = base
+                case _:
+                    return self._on_cursor(value, names, scene), names
+
+    def _on_cursor(self, value: Value, names: tuple[str, ...], scene: Scene) -> Matched | None:
+        """`cursor.rowcount` after `cursor.execute(…)`: the last statement that this cursor ran."""
+        if not names:
+            return None
+        for fact in reversed(scene.facts):
+            if isinstance(fact, h.Done) and isinstance(fact.site.call.func, Attr):
+                base = fact.site.call.func.base
+                while isinstance(base, Updated):
+                    base = base.base
+                if base is value or scene.put(base) is value:
+                    found = self.reservations.matched(_as_call(scene.put(fact.site.call), fact.site.call))
+                    if found is not None:
+                        return found if names[0] in found.entry.results else None
+        return None
+
+    def _sample(self, matched: Matched, names: tuple[str, ...]) -> Value | None:
+        """What the run that lost reads; None if that is not known."""
+        entry = matched.entry
+        win: v.Win | None = entry.win
+        if entry.win == "created":
+            return FALSE if names == ("[1]",) else None
+        run = matched.run.func.name if isinstance(matched.run.func, Attr) else ""
+        if entry.results:
+            win = entry.results.get(run) if run in entry.results else None
+            if win is None and not names:
+                return self._status(matched)
+            last = run
+            for name in names:
+                found = entry.results.get(name) or (entry.results.get("[]") if name.startswith("[") else None)
+                if found is None and name not in _PASSES:
+                    return None
+                win, last = found or win, name
+            return EMPTY if last in _ROWS else (None if win is None else _SAMPLES.get(win))
+        return None if names else _SAMPLES.get(entry.win)
+
+    @staticmethod
+    def _status(matched: Matched) -> Value | None:
+        """asyncpg answers with a text: "INSERT 0 0" is no row."""
+        verbs = {"insert": "INSERT 0 0", "update": "UPDATE 0", "delete": "DELETE 0"}
+        first = matched.call.args[0] if matched.call.args else UNKNOWN
+        text = first.value.split() if isinstance(first, Const) and isinstance(first.value, str) else []
+        return Const(verbs[text[0].lower()]) if text and text[0].lower() in verbs else None
+
+
+class _Local(Lost):
+    """An answer that hangs on the branches around it."""
+
+
+_ROWS = frozenset(["all", "fetchall", "scalars"])
+_SAMPLES: dict[str, Value] = {
+    "truthy": FALSE,
+    "falsy": TRUE,
+    "not_none": NONE,
+    "is_none": OBJECT,
+    "rows": Const(0),
+    "first": Const(2),
+}
+"""What the run that lost gets, by the way in which the winner is told."""
+
+_COMPARE: dict[str, Callable[[Any, Any], object]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_LISTS = frozenset(["builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.iter"])
+
+
+def truth(value: Value) -> bool | None:
+    """Whether a value is true; None if that is not known."""
+    if isinstance(value, Const):
+        return bool(value.value)
+    if value is OBJECT:
+        return True
+    return bool(value.items) if isinstance(value, Seq) and value.kind != "each" else None
+
+
+def _negated(value: Value) -> Value:
+    known = truth(value)
+    return UNKNOWN if known is None else Const(not known)
+
+
+def _chained(op: str, parts: list[frozenset[Value]]) -> Iterator[Value]:
+    """The values of `a and b …` or `a or b …`."""
+    ends = op == "or"
+    going = True
+    for index, outcomes in enumerate(parts):
+        last = index == len(parts) - 1
+        for one in outcomes if going else ():
+            known = truth(one)
+            if last or known is ends:
+                yield one
+            elif known is None:
+                yield TRUE if ends else FALSE
+        going = going and any(truth(one) is not ends for one in outcomes)
+
+
+def _compared(op: str, left: Value, right: Value) -> Value:
+    if isinstance(left, Const) and isinstance(right, Const):
+        if op in ("is", "is not"):
+            same = left is right
+            return Const(same if op == "is" else not same)
+        try:
+            return Const(bool(_COMPARE[op](left.value, right.value)))
+        except TypeError:
+            return UNKNOWN
+    if NONE in (left, right) and UNKNOWN not in (left, right):
+        return Const(op in ("!=", "is not")) if op in ("==", "!=", "is", "is not") else UNKNOWN
+    return UNKNOWN
+
+
+def _as_bool(value: Value) -> Value:
+    known = truth(value)
+    return UNKNOWN if known is None else Const(known)
+
+
+def _as_int(value: Value) -> Value:
+    if isinstance(value, Const) and isinstance(value.value, bool | int):
+        return Const(int(value.value))
+    return UNKNOWN
+
+
+def _length(value: Value) -> Value:
+    return Const(len(value.items)) if isinstance(value, Seq) else UNKNOWN
+
+
+def _as_list(value: Value) -> Value:
+    return EMPTY if isinstance(value, Seq) and not value.items else UNKNOWN
+
+
+_CONVERSIONS: dict[str, Callable[[Value], Value]] = {
+    "builtins.bool": _as_bool,
+    "builtins.int": _as_int,
+    "builtins.len": _length,
+    "builtins.list": _as_list,
+    "builtins.tuple": _as_list,
+    "builtins.sorted": _as_list,
+    "builtins.set": _as_list,
+    "builtins.any": _as_bool,
+}
+
+
+def _spine(value: Value) -> tuple[Value, Callable[[Value], Value]]:
+    """The call or branch that a value is read from, and what is read from it (a function of another such call)."""
+    match value:
+        case Attr(base=base, name=name):
+            inner, wrap = _spine(base)
+            return inner, lambda one: Attr(wrap(one), name)
+        case Item(base=base, index=index):
+            inner, wrap = _spine(base)
+            return inner, lambda one: _item(wrap(one), index)
+        case Element(base=base, entered=entered):
+            inner, wrap = _spine(base)
+            return inner, lambda one: Element(wrap(one), entered)
+        case Updated(base=base) if isinstance(base, Call | Union | Updated):
+            return _spine(base)
+        case Call(func=Attr(base=base, name=name)) if isinstance(base, Call | Union | Item | Updated):
+            if isinstance(base, Call) and isinstance(base.func, ClassRef | External):
+                return value, _itself
+            inner, wrap = _spine(base)
+            if inner is value or not isinstance(inner, Call | Union):
+                return value, _itself
+            return inner, lambda one: Call(Attr(wrap(one), name), value.names, value.args, value.at)
+        case _:
+            return value, _itself
+
+
+def _item(base: Value, index: Value) -> Value:
+    if isinstance(base, Seq) and base.kind != "each" and isinstance(index, Const) and isinstance(index.value, int):
+        number = index.value
+        return base.items[number] if -len(base.items) <= number < len(base.items) else UNKNOWN
+    return Item(base, index)
+
+
+def _elements(value: Value) -> Iterator[Element]:
+    """The items of other collections inside a comprehension's sample item."""
+    todo = [value]
+    while todo:
+        found = todo.pop()
+        if isinstance(found, Element):
+            yield found
+        else:
+            todo.extend(found.parts())
+
+
+def _as_call(value: Value, otherwise: Call) -> Call:
+    return value if isinstance(value, Call) else otherwise

@@ -1,0 +1,81 @@
+"""Rows that were put into a session: the insert, and with it the conflict, comes when the session is flushed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce import vocabulary as v
+from sendonce.program import arguments
+from sendonce.program import held as h
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.outcomes import Outcomes, Scene
+from sendonce.program.reservations import Matched, Reservation
+from sendonce.program.transactions import Transactions
+from sendonce.program.values import Call, Seq, Value, options
+
+MAX_DEPTH = 3
+
+
+class Rows:
+    """Answers for the calls that insert rows and for the transactions that flush them."""
+
+    def __init__(self, evaluator: Evaluator, outcomes: Outcomes, transactions: Transactions) -> None:
+        self.evaluator = evaluator
+        self.packs = evaluator.packs
+        self.outcomes = outcomes
+        self.reservations = outcomes.reservations
+        self.transactions = transactions
+
+    def inserted(self, matched: Matched, before: Scene) -> Reservation | None:
+        """The reservation of an insert that has been made."""
+        if matched.entry.fields and matched.entry.fields[0].startswith("receiver"):
+            row = arguments.argument(self.evaluator, matched.call, "receiver")
+            return None if row is None else self.reservations.inserted_row(row, matched)
+        if self._flushes(matched.call):
+            return self._flushed(before, matched)
+        return self.reservations.reservation(matched)
+
+    def committed(self, inside: h.Inside, before: Scene) -> Reservation | None:
+        """The reservation of rows that a transaction inserted at its end."""
+        if not self.transactions.is_transaction(inside.value):
+            return None
+        return self._flushed(before, None)
+
+    def _flushes(self, call: Call) -> bool:
+        found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_saves, call.func)
+        return any(not entry.object and not entry.only for _, entry in found)
+
+    def _flushed(self, before: Scene, matched: Matched | None) -> Reservation | None:
+        for row in self._added(before, 0):
+            found = self.reservations.inserted_row(row, matched)
+            if found is not None:
+                return found
+        return None
+
+    def _added(self, scene: Scene, depth: int) -> Iterator[Value]:
+        """The rows that were added on the way to the end of a scene, newest first."""
+        for index in range(len(scene.facts) - 1, -1, -1):
+            fact = scene.facts[index]
+            if not isinstance(fact, h.Done):
+                continue
+            call = scene.put(fact.site.call)
+            if not isinstance(call, Call):
+                continue
+            rows = list(self._rows(call))
+            yield from rows
+            if not rows and depth < MAX_DEPTH and self.reservations.matched(call) is None:
+                for _, inside in self.outcomes.exits(call, scene) or ():
+                    yield from self._added(inside, depth + 1)
+                    break
+
+    def _rows(self, call: Call) -> Iterator[Value]:
+        """The rows that a call puts into a session."""
+        found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_inserts, call.func)
+        for _, entry in found:
+            if any(shape.endswith(".merge") for shape in self.evaluator.shapes(call.func)):
+                continue
+            for notation in entry.object:
+                given = arguments.argument(self.evaluator, call, notation.removesuffix("/*"))
+                for option in options(self.evaluator.resolve(given)) if given is not None else ():
+                    rows = option.items if isinstance(option, Seq) else (option,)
+                    yield from (row for row in rows if self.reservations.fields.made(row) is not None)
