@@ -48,7 +48,6 @@ from itertools import combinations
 from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, triggers_of, worst
 from sendonce.findings import SEVERITIES, Related, Severity
 from sendonce.program.analysis import Analysis
-from sendonce.program.link import Crossing
 from sendonce.program.paths import Path
 from sendonce.program.templates import identity
 from sendonce.program.transactions import exclusive
@@ -97,11 +96,7 @@ def _fork(path: Path) -> object:
     if path.trigger.kind != "webhook":
         return None
     outermost = list(path.crossings())[:2]
-    return tuple((one.site, one.binding and sorted(p.function for p in one.binding)[:1] and _target(one)) for one in outermost)
-
-
-def _target(crossing: Crossing) -> str:
-    return max((param.function for param in crossing.binding), default="")
+    return tuple((one.site, one.callee) for one in outermost)
 
 
 def _doubles(analysis: Analysis, left: Path, right: Path) -> bool:
@@ -124,7 +119,7 @@ def _other_event(left: Path, right: Path) -> bool:
     for a, b in zip(left.crossings(), right.crossings(), strict=False):
         if a.site is not b.site:
             return exclusive(a.site.held, b.site.held)
-        if _target(a) != _target(b):
+        if a.callee != b.callee:
             return True
     return False
 

@@ -236,5 +236,5 @@ class Connections:
                 binding[param] = owner
             elif declared.name == "created" and row in ("new", "loaded"):
                 binding[param] = TRUE if row == "new" else FALSE
-        fired = Crossing(site, "signal", binding, within=within)
+        fired = Crossing(site, "signal", binding, within=within, callee=crossing.callee or edge.target)
         return Edge(edge.target, (*edge.crossings[:-1], fired))

@@ -730,8 +730,22 @@ class Evaluator:
     def passed(self, function: Function, name: str) -> Value | None:
         """What a framework passes as a parameter to a method that it calls, as packs tell."""
         if function.cls is None or not function.is_method:
-            return None
+            return self._once(("passed", function.id, name), lambda: self._job_passed(function, name), None)
         return self._once(("passed", function.id, name), lambda: self._passed(function, name), None)
+
+    def _job_passed(self, function: Function, name: str) -> Value | None:
+        """The job object that a queue passes first (`bind=True`)."""
+        if not function.params or function.params[0].name != name or function.parent is not None:
+            return None
+        for option in options(self.decorated(function)):
+            while isinstance(option, Call) and option.args:
+                for job, described in self.jobs_of(option):
+                    for given in arguments.given(self, described, job.bound):
+                        constant = self.constant(given)
+                        if constant is not None and constant.value:
+                            return option
+                option = option.args[-1]
+        return None
 
     def _passed(self, function: Function, name: str) -> Value | None:
         assert function.cls is not None

@@ -60,6 +60,8 @@ class Crossing:
     """The queue refuses a second job with the same key."""
     method: Attr | None = None
     """A method call on an object whose class may be known better further out."""
+    callee: str = ""
+    """The id of the function that the crossing leads into, where it leads into one of the project."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +212,7 @@ class Linker:
         """Adds the edge into a project function, and those through it to functions that it is given."""
         binding = arguments.bind(self.evaluator, ref, names, args)
         method = callee if isinstance(callee, Attr) and isinstance(callee.base, Param) else None
-        crossing = Crossing(site, hop, binding, confidence, enqueue, "", unique, method)
+        crossing = Crossing(site, hop, binding, confidence, enqueue, "", unique, method, ref.id)
         found.edges.append(Edge(ref.id, (crossing, *outer)))
         if not any(self._carries(value) for value in binding.values()):
             return
