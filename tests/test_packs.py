@@ -234,6 +234,23 @@ def test_words_point_to_a_library(tmp_path: Path) -> None:
     assert packs.words.isdisjoint({"liba", "libc", "core", "deliver_it", "send", "Message", "api", "com"})
 
 
+def test_words_of_subclasses_and_aliases(tmp_path: Path) -> None:
+    packs = merged(
+        tmp_path,
+        a="""
+        alias = { "old.OldCourier" = "lib.Courier" }
+        [bases]
+        "lib.FastCourier" = ["lib.Courier"]
+        "lib.SlowCourier" = ["lib.FastCourier"]
+        "lib.Message" = ["lib.Courier"]
+        [[send]]
+        calls = ["lib.Courier().deliver"]
+        """,
+    )
+    assert {"Courier", "FastCourier", "SlowCourier", "OldCourier"} <= packs.words
+    assert "Message" not in packs.words
+
+
 def test_import_roots(tmp_path: Path) -> None:
     packs = merged(tmp_path, a='[[claim]]\ncalls = ["lib.f"]\nwin = "truthy"', b='words = ["known_as"]')
     assert {pack.name: packs.roots(pack) for pack in packs.packs if pack.name in "ab"} == {

@@ -14,6 +14,9 @@ from sendonce.packs.tables import Entry, Table, Tables
 
 _COMMON = frozenset(
     {
+        "AbstractModel",
+        "Account",
+        "BaseModel",
         "Client",
         "Connection",
         "Email",
@@ -24,12 +27,17 @@ _COMMON = frozenset(
         "Message",
         "Model",
         "Notification",
+        "Service",
         "Template",
+        "TransientModel",
+        "User",
         "api",
         "client",
         "email",
         "emails",
         "mail",
+        "mailbox",
+        "message",
         "messages",
         "notify",
         "send",
@@ -140,9 +148,17 @@ class Packs(Tables):
         Those are the names in the shapes of sends, without the words that everybody uses; a shape
         of nothing but such words gives the import root it starts with. A host gives its own names.
         """
-        shapes = {shape for pack in self.packs for entry in pack.send for shape in entry.calls}
-        hosts = {_host_word(host) for pack in self.packs for entry in pack.http for host in entry.hosts}
-        return frozenset(hosts).union(*map(_shape_words, shapes))
+        hosts = {_host_word(host) for host in self.https}
+        return frozenset(hosts).union(*map(_shape_words, self.sends), self._sender_words)
+
+    @property
+    def _sender_words(self) -> frozenset[str]:
+        """Other names of classes with a sending method: subclasses and aliases."""
+        senders = {shape.partition("()")[0] for shape in self.sends if "()" in shape}
+        names = {name for name in self._parents if not senders.isdisjoint(self.bases(name))}
+        names |= {name for name, target in self.alias.items() if self.canonical(target) in senders}
+        last = (name.rpartition(".")[2] for name in names)
+        return frozenset(name for name in last if name not in _COMMON and _TELLING.search(name))
 
     @staticmethod
     def roots(pack: v.Pack) -> frozenset[str]:
