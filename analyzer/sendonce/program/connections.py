@@ -219,8 +219,9 @@ class Connections:
         base = self.evaluator.resolve(base)
         while isinstance(base, Updated):
             base = self.evaluator.resolve(base.base)
-        if isinstance(base, Call) and isinstance(self.evaluator.resolve(base.func), ClassRef):
-            return "new"
+        if isinstance(base, Call):
+            made = isinstance(self.evaluator.resolve(base.func), ClassRef)
+            return "new" if made else "loaded" if self.evaluator.types(base) else "any"
         return "loaded" if isinstance(base, Some | Element | Item) else "any"
 
     def _edge(self, edge: Edge, site: Site, within: str, row: str) -> Edge:

@@ -219,6 +219,15 @@ class Evaluator:
             return value
         return self._kept(Call(decorator, ("",), (value,), at))
 
+    def direct(self, call: Call) -> Call:
+        """The call with partials undone: of the function inside, with all arguments."""
+        func = self.resolve(call.func)
+        if isinstance(func, Call) and func.args and "functools.partial" in self.shapes(func.func):
+            return self.direct(
+                Call(func.args[0], (*func.names[1:], *call.names), (*func.args[1:], *call.args), call.at)
+            )
+        return call
+
     def never_returns(self, call: Call) -> bool:
         """Whether a call always raises: a library's `abort`, or a project function that ends in `raise`."""
         for option in options(self.resolve(call.func)):

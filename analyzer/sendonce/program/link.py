@@ -182,7 +182,8 @@ class Linker:
         """Adds what calling `callee` at `site` leads to; `outer` are the crossings around it."""
         if len(outer) > MAX_NESTING:
             return
-        call = Call(callee, names, args, site.call.at)
+        call = self.evaluator.direct(Call(callee, names, args, site.call.at))
+        callee, names, args = call.func, call.names, call.args
         if self._own_enqueue(found, call, site, hop, outer):
             return
         if self._enqueued(found, call, site, hop, outer) or self._invoked(found, call, site, hop, outer):
