@@ -124,41 +124,32 @@ class Providers:
 
     def _in(self, function: Function) -> Iterator[Seed]:
         for site in self.flows.of(function).sites:
-            seed = self._library_send(site) or self._http_send(site)
+            call = self.evaluator.direct(site.call)
+            seed = self._library_send(site, call) or self._http_send(site, call)
             if seed is not None:
                 yield seed
 
-    def _library_send(self, site: Site) -> Seed | None:
-        for pack, entry in self.evaluator.lookup(self.packs.sends, site.call.func):
+    def _library_send(self, site: Site, call: Call) -> Seed | None:
+        for pack, entry in self.evaluator.lookup(self.packs.sends, call.func):
             assert isinstance(entry, v.Send) and isinstance(pack, v.Pack)
-            if self._is_overridden(site) or not self._holds(entry.when, site.call):
+            if self._is_overridden(call) or not arguments.holds(self.evaluator, call, entry.when):
                 continue
-            keyed = any(True for _ in arguments.given(self.evaluator, site.call, entry.key))
-            api = self._api(site, entry)
+            keyed = any(True for _ in arguments.given(self.evaluator, call, entry.key))
+            api = self._api(call, entry)
             send = ProviderSend(site, api, pack.name, entry.internal, entry.delivery, keyed)
-            holes = self.templates.holes(site.call, entry)
-            return Seed(send, holes, self.templates.recipient(site.call, entry))
+            holes = self.templates.holes(call, entry)
+            return Seed(send, holes, self.templates.recipient(call, entry))
         return None
 
-    def _holds(self, when: dict[str, v.Scalar], call: Call) -> bool:
-        for name, wanted in when.items():
-            given = arguments.argument(self.evaluator, call, name)
-            found = self.evaluator.constant(given) if given is not None else None
-            if wanted == "?" and given is not None:
-                continue
-            if found is None or found.value != wanted:
-                return False
-        return True
-
-    def _api(self, site: Site, entry: v.Send) -> str:
-        shapes = self.evaluator.shapes(site.call.func)
+    def _api(self, call: Call, entry: v.Send) -> str:
+        shapes = self.evaluator.shapes(call.func)
         canonical = sorted(self.packs.canonical(call) for call in entry.calls)
         found = next((call for call in canonical if call in shapes), canonical[0])
         return found.replace("()", "")
 
-    def _is_overridden(self, site: Site) -> bool:
+    def _is_overridden(self, call: Call) -> bool:
         """A project class's own `send` is a helper; what it calls on its base is the provider send."""
-        func = site.call.func
+        func = call.func
         if not isinstance(func, Attr):
             return False
         for cls in self.evaluator.types(func.base):
@@ -167,22 +158,22 @@ class Providers:
                 return resolved is not func
         return False
 
-    def _http_send(self, site: Site) -> Seed | None:
-        for _, client in self.evaluator.lookup(self.packs.http_clients, site.call.func):
+    def _http_send(self, site: Site, call: Call) -> Seed | None:
+        for _, client in self.evaluator.lookup(self.packs.http_clients, call.func):
             assert isinstance(client, v.HttpClient)
-            if not self._holds(client.when, site.call):
+            if not arguments.holds(self.evaluator, call, client.when):
                 continue
-            url = self._url(site.call, client)
+            url = self._url(call, client)
             found = self._provider_of(url) if url is not None else None
             if found is None:
                 continue
             pack, entry = found
-            body = next(arguments.given(self.evaluator, site.call, client.body), None)
+            body = next(arguments.given(self.evaluator, call, client.body), None)
             content = _in_body(entry, client.body) if body is not None else v.Content()
-            keyed = bool(entry.key_header) and self._has_header(site.call, client, entry.key_header)
+            keyed = bool(entry.key_header) and self._has_header(call, client, entry.key_header)
             send = ProviderSend(site, f"POST {entry.hosts[0]}", pack.name, key=keyed)
             return Seed(
-                send, self.templates.holes(site.call, content), self.templates.recipient(site.call, content)
+                send, self.templates.holes(call, content), self.templates.recipient(call, content)
             )
         return None
 
