@@ -19,7 +19,7 @@ import libcst as cst
 
 from sendonce.errors import ParseError
 from sendonce.facts import ModuleFacts
-from sendonce.frontend import displays, expressions, patterns, simple, strings  # noqa: F401  (they register their functions)
+from sendonce.frontend import displays, expressions, patterns, simple, strings  # noqa: F401  (to register)
 from sendonce.frontend.cursor import Cursor, OutOfStepError
 from sendonce.frontend.statements import block, docstring
 
@@ -183,6 +183,10 @@ def _parse(text: str) -> cst.Module:
         raise _syntax_error(text, detail or kind, _interpreter_line(text)) from None
     except cst.CSTValidationError as error:
         raise _syntax_error(text, str(error), _interpreter_line(text)) from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # what a failure of the native parser is raised as
+            raise
+        raise ParseError(f"libcst cannot read the file: {error}", _interpreter_line(text)) from None
 
 
 def _syntax_error(text: str, message: str, line: int) -> ParseError:
