@@ -9,7 +9,7 @@ from sendonce.program import sql
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.fields import Fields, text_of
 from sendonce.program.uniques import plain
-from sendonce.program.values import UNKNOWN, Attr, Call, Const, External, Item, Op, Seq, Value, options, walk
+from sendonce.program.values import UNKNOWN, Attr, Call, ClassRef, Const, External, Item, Op, Seq, Value, options, walk
 
 _FILTERS = frozenset(["filter", "get", "aget", "where", "filter_by", "exclude", "get_object_or_404", "having"])
 
@@ -80,40 +80,52 @@ class Conditions:
             if name not in _FILTERS:
                 continue
             for key, value in zip(inner.names, inner.args, strict=True):
-                if key == "":
+                if key in ("", "*"):
                     yield from self._expression(value, name == "exclude")
-                elif key not in ("*", "**"):
+                elif key != "**":
                     yield _lookup(key, value, name == "exclude")
-                elif key == "**":
+                else:
                     for field, given in self.fields.of_row(value).fields.items():
                         yield _lookup(field, given, name == "exclude")
 
     def _expression(self, value: Value, negated: bool) -> Iterator[Tested]:
         """The tests of a positional condition: `Q(…)`, `Model.field == x`, `Model.field.is_(None)`, `and_(…)`."""
-        for option in options(self.evaluator.resolve(value)):
+        for option in options(value):
             match option:
+                case Seq(items=items) | Op(op="&" | "and", operands=items):
+                    for item in items:
+                        yield from self._expression(item, negated)
                 case Op(op="~" | "not", operands=(inner,)):
                     yield from self._expression(inner, not negated)
-                case Op(op="&" | "and", operands=operands):
-                    for operand in operands:
-                        yield from self._expression(operand, negated)
-                case Op(op="==" | "!=" | "is" | "is not" as op, operands=(left, right)):
-                    name = self._column(left)
-                    if name:
-                        yield Tested(name, "exact", right, negated != (op in ("!=", "is not")))
-                case Call(func=Attr(base=base, name=method), args=args) if self._column(base):
-                    yield _method(self._column(base), method, args, negated)
-                case Call(names=names, args=args) if any(name not in ("", "*", "**") for name in names):
-                    for name, given in zip(names, args, strict=True):
-                        if name not in ("", "*", "**"):
-                            yield _lookup(name, given, negated)
-                case Call(args=args) if _last(option.func) == "and_":
-                    for arg in args:
-                        yield from self._expression(arg, negated)
+                case Op(op="==" | "!=" | "is" | "is not" as op, operands=(left, right)) if self._column(left):
+                    yield Tested(self._column(left), "exact", right, negated != (op in ("!=", "is not")))
                 case Attr() if self._column(option):
                     yield Tested(self._column(option), "exact", Const(True), negated)
+                case Call():
+                    yield from self._called(option, negated)
                 case _:
-                    yield from self._mentioned(option)
+                    yield from self._resolved(option, negated)
+
+    def _called(self, call: Call, negated: bool) -> Iterator[Tested]:
+        """The tests of `column.is_(None)`, `and_(…)`, `Q(field=x)`."""
+        keywords = [(name, value) for name, value in zip(call.names, call.args, strict=True) if name.strip("*")]
+        if isinstance(call.func, Attr) and self._column(call.func.base):
+            yield _method(self._column(call.func.base), call.func.name, call.args, negated)
+        elif _last(call.func) in ("and_", "not_"):
+            for arg in call.args:
+                yield from self._expression(arg, negated != (_last(call.func) == "not_"))
+        elif keywords:
+            yield from (_lookup(name, value, negated) for name, value in keywords)
+        else:
+            yield from self._resolved(call, negated)
+
+    def _resolved(self, value: Value, negated: bool) -> Iterator[Tested]:
+        """The tests of a condition that was made elsewhere."""
+        found = self.evaluator.resolve(value)
+        if found is not value and isinstance(found, Op | Call | Seq):
+            yield from self._expression(found, negated)
+        else:
+            yield from self._mentioned(value)
 
     def _mentioned(self, value: Value) -> Iterator[Tested]:
         """Fields of a condition that is not understood further."""
@@ -127,11 +139,20 @@ class Conditions:
 
     def _column(self, value: Value) -> str:
         """The field's name where a value is a column of a model or table."""
-        if isinstance(value, Attr) and not isinstance(value.base, External):
+        if isinstance(value, Attr) and self._is_table(value.base):
             return plain(value.name)
         if isinstance(value, Item) and isinstance(value.index, Const) and isinstance(value.index.value, str):
             return plain(value.index.value)
         return ""
+
+    def _is_table(self, base: Value) -> bool:
+        """Whether a value is a model or table (`Model`, `Model.__table__.c`, `table.c`), or might be one."""
+        resolved = self.evaluator.resolve(base)
+        if isinstance(resolved, ClassRef):
+            return True
+        if isinstance(resolved, Attr):
+            return resolved.name in ("c", "columns") or self._is_table(resolved.base)
+        return isinstance(resolved, Call) and "sqlalchemy.Table" in self.evaluator.shapes(resolved.func)
 
     # ------------------------------------------------------------------ whether the test still holds
 

@@ -108,7 +108,8 @@ class Fields:
         return self._of_statement(call) or self._of_text(call) or self._by_relation(call)
 
     def _is_model(self, cls: ClassRef) -> bool:
-        return bool(self.evaluator.hierarchy.external_bases(cls.id))
+        bases = self.evaluator.hierarchy.external_bases(cls.id)
+        return bool(bases) and not any(name.endswith(("QuerySet", "Manager", "Query", "Session")) for name in bases)
 
     def _of_statement(self, call: Call) -> Model | None:
         """`insert(Model)`, `update(Model.__table__)`, `table.insert()`, `session.query(Model)`."""

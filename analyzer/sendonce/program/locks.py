@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sendonce import facts
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
@@ -18,21 +19,24 @@ from sendonce.program.marks import Marks
 from sendonce.program.outcomes import Outcomes, Scene
 from sendonce.program.reservations import Matched, Reservation
 from sendonce.program.transactions import Transactions, exclusive
-from sendonce.program.values import Attr, Call, Updated, Value, options, walk
+from sendonce.program.values import Attr, Call, Element, Updated, Value, options, walk
 
 MAX_DEPTH = 3
+
+Taken = tuple[Call, bool, bool]
+"""The call that takes a lock, whether it locks rows, and whether it is known for certain."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lock:
-    """A lock that was taken: the call, where it stands, from which fact on it is held and up to which (None: still)."""
+    """A lock that was taken: the call, from which fact on it is held and up to which (None: still)."""
 
     call: Call
-    line: tuple[str, int]
     start: int
     end: int | None
     of_rows: bool
     """A lock of database rows, which ends with the transaction."""
+    sure: bool
 
 
 class Locks:
@@ -58,7 +62,7 @@ class Locks:
         for lock in self.taken(scene):
             region = scene.facts[lock.start : lock.end]
             read = self._checked(scene, lock)
-            marked = read & self.marks.written(region, scene)
+            marked = read & (self.marks.written(region, scene) | self._in_loops(scene, lock)) if read else read
             if marked:
                 return self._reservation(lock, marked, lock.end is None and lock.of_rows, self._only_rows(scene, lock))
         return None
@@ -67,29 +71,38 @@ class Locks:
         """A lock that is still held at a site, checked before it and marked after it."""
         for lock in self.taken(scene):
             read = self._checked(scene, lock) if lock.end is None else frozenset()
-            marked = read & self._written_after(site, scene, lock) if read else frozenset()
+            marked = read & self._written_after(site, scene, lock) if read else read
             if marked:
                 return self._reservation(lock, marked, lock.of_rows, False)
         return None
 
     def _reservation(self, lock: Lock, marked: frozenset[str], inside: bool, rows: bool) -> Reservation:
-        path, line = lock.line
-        name = ", ".join(sorted(marked))
+        model = self.reservations.fields.model(lock.call) if lock.of_rows else None
+        owner = "" if model is None else f"{self.reservations.fields.name_of(model)}."
+        name = f"{owner}{', '.join(sorted(marked))}"
         return Reservation(
-            path, line, "", f"lock around the check and the mark of {name}", f"mark {name}", inside=inside, rows=rows,
+            lock.call.at[0],
+            lock.call.at[1],
+            "",
+            f"lock around the check and the mark of {name}",
+            f"mark {name}",
+            confidence="high" if lock.sure else "medium",
+            rows=rows,
+            inside=inside,
             call=lock.call,
-        )  # fmt: skip
+        )
 
     # ------------------------------------------------------------------ locks
 
     def taken(self, scene: Scene) -> Iterator[Lock]:
         """The locks that were taken on the way to the end of a scene."""
         for index, fact in enumerate(scene.facts):
-            for call, of_rows in self._locks_of(fact, scene):
-                end = self._end(scene, index, call, of_rows, fact)
-                yield Lock(call, (call.at[0], call.at[1]), index, end, of_rows)
+            for call, of_rows, sure in self._locks_of(fact, scene):
+                start = _entered_at(scene.facts, index, fact.inside) if isinstance(fact, h.Left) else index
+                end = index if isinstance(fact, h.Left) else self._end(scene, index, of_rows, fact)
+                yield Lock(call, start, end, of_rows, sure)
 
-    def _locks_of(self, fact: h.Fact, scene: Scene) -> Iterator[tuple[Call, bool]]:
+    def _locks_of(self, fact: h.Fact, scene: Scene) -> Iterator[Taken]:
         """The locks that one fact takes, and whether they are of rows."""
         if isinstance(fact, h.Done):
             call = scene.put(fact.site.call)
@@ -98,11 +111,11 @@ class Locks:
             value = scene.put(fact.value if isinstance(fact, h.Inside) else fact.inside.value)
             yield from self._in_context(value, scene)
 
-    def _in_call(self, call: Call, scene: Scene) -> Iterator[tuple[Call, bool]]:
+    def _in_call(self, call: Call, scene: Scene) -> Iterator[Taken]:
         matched = self.reservations.matched(call)
         if matched is not None:
             if self._is_lock(matched) and (self._is_of_rows(matched) or self._acquires(matched)):
-                yield matched.call, self._is_of_rows(matched)
+                yield matched.call, self._is_of_rows(matched), matched.sure
             return
         if scene.depth < MAX_DEPTH and self.marks.may(call, "lock"):
             # A helper that locks and returns with the lock held: in every one of its exits.
@@ -110,17 +123,17 @@ class Locks:
             if found and all(found):
                 yield from found[0][:1]
 
-    def _still_held(self, scene: Scene) -> Iterator[tuple[Call, bool]]:
-        yield from ((lock.call, lock.of_rows) for lock in self.taken(scene) if lock.end is None)
+    def _still_held(self, scene: Scene) -> Iterator[Taken]:
+        yield from ((lock.call, lock.of_rows, lock.sure) for lock in self.taken(scene) if lock.end is None)
 
-    def _in_context(self, value: Value, scene: Scene) -> Iterator[tuple[Call, bool]]:
+    def _in_context(self, value: Value, scene: Scene) -> Iterator[Taken]:
         """`with redis.lock(…)`, `with lock:` of a lock made before, a context manager of the tree that holds one."""
         for option in options(self.evaluator.resolve(value)):
             while isinstance(option, Updated):
                 option = self.evaluator.resolve(option.base)
             matched = self.reservations.matched(option) if isinstance(option, Call) else None
             if matched is not None and self._is_lock(matched) and not self._is_of_rows(matched):
-                yield matched.call, False
+                yield matched.call, False, matched.sure
         if isinstance(value, Call) and scene.depth < MAX_DEPTH and self.reservations.matched(value) is None:
             exits = self.outcomes.exits(value, scene, yields=True) or self.outcomes.entering(value, scene) or ()
             found = [list(self._still_held(inside)) for _, inside in exits]
@@ -146,10 +159,8 @@ class Locks:
         name = matched.call.func.name if isinstance(matched.call.func, Attr) else ""
         return bool(matched.entry.matches) or name.startswith("acquire")
 
-    def _end(self, scene: Scene, start: int, call: Call, of_rows: bool, fact: h.Fact) -> int | None:
+    def _end(self, scene: Scene, start: int, of_rows: bool, fact: h.Fact) -> int | None:
         """The index of the fact that ends a lock; None if it is held to the end of the scene."""
-        if isinstance(fact, h.Left):
-            return start
         for index in range(start + 1, len(scene.facts)):
             later = scene.facts[index]
             if isinstance(later, h.Left):
@@ -157,17 +168,22 @@ class Locks:
                     return index
                 if of_rows and self._ends_transaction(later, scene, index):
                     return index
-            if isinstance(later, h.Done) and self._releases(later.site, call, of_rows):
+            if isinstance(later, h.Done) and self._releases(later.site, of_rows):
                 return index
         return None
 
     def _ends_transaction(self, left: h.Left, scene: Scene, index: int) -> bool:
         if not self.transactions.is_transaction(left.inside.value):
-            return False
+            return self._is_session(left.inside.value)
         outer = [one for one in scene.facts[:index] if isinstance(one, h.Inside)]
         return not any(self.transactions.is_transaction(one.value) for one in outer if one is not left.inside)
 
-    def _releases(self, site: Site, call: Call, of_rows: bool) -> bool:
+    def _is_session(self, context: Value) -> bool:
+        """Whether leaving a context closes a session, and with it its transaction."""
+        entered = Attr(Element(context, True), "commit")
+        return bool(self.evaluator.lookup(self.packs.transaction_commits, entered))
+
+    def _releases(self, site: Site, of_rows: bool) -> bool:
         """Whether a call ends a lock."""
         if of_rows:
             return self.transactions.effect(site) == "commits"
@@ -186,6 +202,8 @@ class Locks:
                 found |= self.marks.read(scene.put(fact.value))
             elif isinstance(fact, h.Either):
                 found |= self._checked_in(fact, scene)
+            elif isinstance(fact, h.Loop) and isinstance(fact.over, Value):
+                found |= self.marks.read_by_query(lock.call, iter((scene.put(fact.over),)))
         return frozenset(found)
 
     def _checked_in(self, fact: h.Either, scene: Scene) -> frozenset[str]:
@@ -196,14 +214,42 @@ class Locks:
         ]
         return frozenset.intersection(*sets)
 
+    def _in_loops(self, scene: Scene, lock: Lock) -> frozenset[str]:
+        """The marks that are set in a loop over the locked rows."""
+        if not lock.of_rows or not scene.function:
+            return frozenset()
+        end = None if lock.end is None else scene.facts[lock.end]
+        found: set[str] = set()
+        flow = self.flows.of(self.program.function(scene.function))
+        for write in flow.writes:
+            if self._over_rows(write.held, scene, lock) and _is_before(write.at, write.held, end):
+                found |= self.marks.of_write(write.base, write.field)
+        for site in flow.sites:
+            if self._over_rows(site.held, scene, lock) and _is_before(site.at, site.held, end):
+                found |= self.marks.written_by(site, scene)
+        return frozenset(found)
+
+    def _over_rows(self, held: h.Held | None, scene: Scene, lock: Lock) -> bool:
+        """Whether a point stands in a loop over rows of the locked query, on every turn of it."""
+        for fact in h.newest_first(held):
+            if isinstance(fact, h.Loop):
+                return isinstance(fact.over, Value) and self._is_of(scene.put(fact.over), lock)
+            if isinstance(fact, h.Test | h.Caught):
+                return False
+        return False
+
+    def _is_of(self, value: Value, lock: Lock) -> bool:
+        """Whether a value is made of the locked query."""
+        return any(part is lock.call for part in walk(value)) or any(
+            part is lock.call for part in walk(self.evaluator.resolve(value))
+        )
+
     def _uses(self, scene: Scene, lock: Lock) -> Iterator[Value]:
         """Values made of the locked query: what later facts test, loop over or write."""
         for fact in scene.facts[lock.start :]:
             for value in _values(fact):
                 put = scene.put(value)
-                if any(part is lock.call for part in walk(put)) or any(
-                    part is lock.call for part in walk(self.evaluator.resolve(put))
-                ):
+                if self._is_of(put, lock):
                     yield put
 
     def _only_rows(self, scene: Scene, lock: Lock) -> bool:
@@ -220,7 +266,7 @@ class Locks:
         for other in flow.sites[site.index + 1 :]:
             if exclusive(site.held, other.held) or _only_caught(site, other):
                 continue
-            if lock.of_rows and inside is None and self._releases(other, lock.call, True):
+            if lock.of_rows and inside is None and self._releases(other, True):
                 found |= self.marks.written_by(other, scene)
                 break
             if inside is None or any(fact is inside for fact in h.newest_first(other.held)):
@@ -234,7 +280,7 @@ class Locks:
     def _holds(self, inside: h.Inside, lock: Lock, scene: Scene) -> bool:
         if lock.of_rows:
             return self.transactions.is_transaction(inside.value)
-        return any(call is lock.call for call, _ in self._in_context(scene.put(inside.value), scene))
+        return any(call is lock.call for call, *_ in self._in_context(scene.put(inside.value), scene))
 
 
 def _values(fact: h.Fact) -> Iterator[Value]:
@@ -251,6 +297,34 @@ def _values(fact: h.Fact) -> Iterator[Value]:
                     yield from _values(inner)
         case _:
             pass
+
+
+def _position(fact: h.Fact) -> tuple[int, int] | None:
+    """Where a fact stands in its file."""
+    match fact:
+        case h.Done(site=site):
+            return site.at[:2]
+        case h.Test(at=at) | h.Wrote(at=at) | h.Loop(at=at) | h.Inside(at=at):
+            return at[:2]
+        case _:
+            return None
+
+
+def _is_before(at: facts.Span, held: h.Held | None, end: h.Fact | None) -> bool:
+    """Whether a point is reached before a lock ends with this fact."""
+    if isinstance(end, h.Left):
+        return any(fact is end.inside for fact in h.newest_first(held))
+    place = None if end is None else _position(end)
+    return place is None or at[:2] < place
+
+
+def _entered_at(passed: tuple[h.Fact, ...], index: int, inside: h.Inside) -> int:
+    """The index of the first fact of a `with` block that was left at `index`."""
+    for number, fact in enumerate(passed[:index]):
+        place = _position(fact)
+        if place is not None and place > inside.at[:2] and not isinstance(fact, h.Left):
+            return number
+    return index
 
 
 def _only_caught(site: Site, other: Site) -> bool:

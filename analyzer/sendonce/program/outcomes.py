@@ -230,12 +230,12 @@ class Outcomes:
         if isinstance(value, Element) and value.entered and isinstance(value.base, Call):
             entered = self.exits(value.base, scene, yields=True) or self.entering(value.base, scene)
             if entered:
-                return _joined(self._of_exit(_itself, exit, inside) for exit, inside in entered)
+                return self._of_exits(_itself, entered)
         base, around = _spine(value)
         for call, outside in ((value, _itself), (base, around)):
             exits = self.exits(call, scene) if isinstance(call, Call) else None
             if exits is not None:
-                return _joined(self._of_exit(outside, exit, inside) for exit, inside in exits)
+                return self._of_exits(outside, exits)
         if isinstance(value, Call) and isinstance(value.func, ClassRef):
             return Lost(frozenset((OBJECT,)))
         prop = self._property(value)
@@ -245,6 +245,15 @@ class Outcomes:
         if resolved is value or isinstance(resolved, Call | Attr | Item | Element | Param):
             return ANYTHING
         return self.lost(resolved, replace(scene, env={}, depth=scene.depth + 1))
+
+    def _of_exits(self, around: Callable[[Value], Value], exits: list[tuple[Exit, Scene]]) -> Lost:
+        """What a function gives. Where the winner gets None, the others get something, even if it cannot be told."""
+        parts = [(exit, self._of_exit(around, exit, inside)) for exit, inside in exits]
+        found = _joined(part for _, part in parts)
+        none_for_winner = any(exit.value is NONE and not part.outcomes and part.claims for exit, part in parts)
+        if none_for_winner and UNKNOWN in found.outcomes:
+            return Lost(found.outcomes - {UNKNOWN} | {OBJECT}, found.claims)
+        return found
 
     def _of_exit(self, around: Callable[[Value], Value], exit: Exit, inside: Scene) -> Lost:
         """What a function gives at one of its exits; nothing if a claim was won on the way to it."""

@@ -19,6 +19,7 @@ from sendonce.program.values import (
     Call,
     Const,
     Element,
+    External,
     FunctionRef,
     Item,
     Op,
@@ -33,6 +34,8 @@ from sendonce.program.values import (
 
 if TYPE_CHECKING:
     from sendonce.program.evaluate import Evaluator
+
+FORMAT = External("builtins.format")
 
 
 class Reader:
@@ -109,7 +112,14 @@ class Reader:
         return UNKNOWN
 
     def _fstring(self, node: facts.FString) -> Value:
-        return text(tuple(self.read(part) for part in node.parts))
+        return text(tuple(self._shown(part) for part in node.parts))
+
+    def _shown(self, part: facts.Expr) -> Value:
+        """A hole; one that is shown by a format as a call of `format`."""
+        if isinstance(part, facts.Opaque) and part.children and part.text[:1] in (":", "!"):
+            values = [self.read(child) for child in part.children]
+            return Call(FORMAT, ("", ""), (values[0], Const(part.text.lstrip(":"))), self.at(part))
+        return self.read(part)
 
     def _subscript(self, node: facts.Subscript) -> Value:
         return Item(self.read(node.value), self.read(node.index))
@@ -296,8 +306,6 @@ def _literal_call(func: Value, names: tuple[str, ...], args: tuple[Value, ...]) 
         case Attr(base=Const(value=str() as pattern), name="format"):
             return _formatted(pattern, names, args)
         case _:
-            from sendonce.program.values import External
-
             if func is External("builtins.dict") and names and all(n not in ("", "*", "**") for n in names):
                 return Table(tuple(Const(name) for name in names), args)
             return None

@@ -9,6 +9,8 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.values import Attr, Call, ClassRef, Element, External, Item, Op, Table, Updated, Value, options
 
 MAX_DEPTH = 12
+_TIMES = ("%H", "%I", "%M", "%S", "%f", "%s", "%X", "%c", "%T", "%p")
+"""What stands in a format that shows the time of day."""
 
 
 class Stability:
@@ -48,8 +50,6 @@ class Stability:
         if not isinstance(value, Call | Attr):
             return None
         found: tuple[tuple[object, v.Unstable], ...] = self.evaluator.lookup(self.packs.unstables, shape)
-        if isinstance(shape, External) and shape.dotted.startswith("builtins."):
-            found = (*found, *self.packs.unstables.get(shape.dotted.removeprefix("builtins."), ()))
         for _, entry in found:
             if entry.why != "order" and self._is_kind(entry, value, shape):
                 return entry
@@ -58,7 +58,7 @@ class Stability:
     def _is_kind(self, entry: v.Unstable, value: Value, shape: Value) -> bool:
         """Calls match the calls of an entry, attributes its attributes."""
         named = entry.calls if isinstance(value, Call) else entry.attributes
-        own = {name.removeprefix("builtins.") for name in self.evaluator.shapes(shape)}
+        own = self.evaluator.shapes(shape)
         return any(self.packs.canonical(name) in own for name in named)
 
     def _parts(self, value: Value) -> Iterator[tuple[Value, str]]:
@@ -72,11 +72,14 @@ class Stability:
                 if isinstance(func, Attr):
                     if self._is_stored(func.base):
                         return
-                    yield func.base, name
+                    fine = name == "strftime" and any(map(self._is_fine, args))
+                    yield func.base, "" if fine else name
                 elif isinstance(func, ClassRef):
                     return
+                if name in ("strftime", "format") and any(map(self._is_fine, args)):
+                    name = ""
                 for arg in args:
-                    yield arg, name
+                    yield arg, "strftime" if name == "format" else name
             case Item(base=base):
                 yield base, ""
             case Element() | Updated() | Table():
@@ -87,6 +90,12 @@ class Stability:
             case _:
                 for part in value.parts():
                     yield part, ""
+
+    def _is_fine(self, value: Value) -> bool:
+        """Whether a format shows more of a time than its day."""
+        constant = self.evaluator.constant(value)
+        text = constant.value if constant is not None else None
+        return isinstance(text, str) and any(part in text for part in _TIMES)
 
     @staticmethod
     def _name(func: Value) -> str:
