@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sendonce.checks import (
+    double_send,
     multiple_trigger_paths,
     enqueue_before_commit,
     enqueue_in_transaction,
@@ -17,6 +18,7 @@ from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path
 
 RULES: tuple[Rule, ...] = (
+    double_send.RULE,
     multiple_trigger_paths.RULE,
     enqueue_in_transaction.RULE,
     send_in_transaction.RULE,

@@ -1,0 +1,117 @@
+"""SO102 double-send.
+
+## What it finds
+One run of one trigger that can send the same mail twice to the same recipient: directly and through a
+callback, directly and as a job, or twice in sequence.
+
+## Why it doubles
+The second call does not know of the first. Nothing has to be repeated for this: every run mails twice.
+
+## Bad
+```python
+def create(request):
+    order = Order.objects.create(email=request.POST["email"])  # its post_save receiver mails
+    send_confirmation(order)
+```
+
+## Good
+```python
+def create(request):
+    order = Order.objects.create(email=request.POST["email"])  # its post_save receiver mails
+    return redirect(order)
+```
+
+## When it is silent
+The two calls stand on branches that exclude each other, go to recipients that are provably
+different, send different mails, or must both win one claim.
+
+## Repair by framework
+Django: send from the receiver or from the view, not from both. Queues: enqueue or send in place; if a
+failed enqueue falls back to sending, claim the mail first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from sendonce.checks.base import Fault, Rule, fault, named, send_place
+from sendonce.findings import Place, Related, Severity
+from sendonce.program.analysis import Analysis
+from sendonce.program.held import Site
+from sendonce.program.paths import Path, place_of
+from sendonce.program.templates import identity
+from sendonce.program.transactions import exclusive
+from sendonce.program.values import Attr, Const, External, Seq, Value
+
+CODE, NAME = "SO102", "double-send"
+
+
+def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
+    """One fault for each later call that leads to the mail of an earlier one in the same run."""
+    runs: dict[tuple[object, str], list[Path]] = {}
+    for path in analysis.paths:
+        template = path.mail.template
+        if template is not None and template.value and template.confidence != "low":
+            runs.setdefault((path.trigger, identity(template.value)), []).append(path)
+    found: dict[Place, list[tuple[Site, Site, Path, Path]]] = {}
+    for paths in runs.values():
+        for left, right in combinations(paths, 2):
+            parted = _parting(left, right)
+            if parted is not None and _same_mail(analysis, left, right):
+                earlier, later = sorted(parted, key=lambda site: site.index)
+                found.setdefault(place_of(later), []).append((earlier, later, left, right))
+    for place in sorted(found):
+        yield _fault(analysis, place, found[place])
+
+
+def _parting(left: Path, right: Path) -> tuple[Site, Site] | None:
+    """The two calls of one function at which two paths of one run part, if both can be made in one run."""
+    for a, b in zip(left.sites(), right.sites(), strict=False):
+        if a is b:
+            continue
+        if a.function != b.function or exclusive(a.held, b.held):
+            return None
+        return a, b
+    return None
+
+
+def _same_mail(analysis: Analysis, left: Path, right: Path) -> bool:
+    one, other = left.mail.guard, right.mail.guard
+    if one is not None and other is not None and one.key and one.key == other.key:
+        return False
+    return not _differ(analysis, left.mail.recipient, right.mail.recipient)
+
+
+def _differ(analysis: Analysis, left: Value | None, right: Value | None) -> bool:
+    """Whether two recipients are different as far as the code tells: two known expressions that are not one."""
+    if left is None or right is None:
+        return False
+    a, b = _address(analysis, left), _address(analysis, right)
+    known = (Attr, Const, External)
+    return a is not b and isinstance(a, known) and isinstance(b, known)
+
+
+def _address(analysis: Analysis, value: Value) -> Value:
+    found = analysis.evaluator.resolve(value)
+    while isinstance(found, Seq) and len(found.items) == 1:
+        found = analysis.evaluator.resolve(found.items[0])
+    return found
+
+
+def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path, Path]]) -> Fault:
+    earlier, later, left, right = pairs[0]
+    paths = list(dict.fromkeys(path for *_, a, b in pairs for path in (a, b)))
+    message = (
+        f"one run of {left.trigger.function} sends {named(left)} twice: by the call in line {earlier.at[0]} and again "
+        f"by the call in line {later.at[0]}, and nothing keeps the second from mailing what the first has mailed"
+    )
+    help = "send from one of the two places, or claim the mail before the send so that only the first wins"
+    related = [Related(place_of(site), "the first call that leads to the mail") for site, *_ in pairs]
+    related += [Related(send_place(path), "sent here") for path in paths]
+    severity: Severity = "note" if left.mail.provider.internal else "error"
+    function = analysis.program.function(later.function).dotted
+    return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
+
+
+RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO101",))
