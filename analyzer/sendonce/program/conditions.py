@@ -158,10 +158,10 @@ class Conditions:
 
     def _ends(self, test: Tested, new: Value) -> bool:
         """Whether a row that has the new value fails the test; true as well where that cannot be told."""
+        if test.how == "exact" and self._counts_on(test, test.value, new):
+            return False
         value, new = self.evaluator.resolve(test.value), self.evaluator.resolve(new)
         if test.how == "exact":
-            if self._counts_on(test, value, new):
-                return False
             return (
                 _differ(value, new) != test.negated if _comparable(value, new) else not (test.negated and value is new)
             )

@@ -105,7 +105,7 @@ class Fields:
             for found in self.evaluator.types(call.func.base):
                 if isinstance(found, ClassRef) and self._is_model(found):
                     return found
-        return self._of_statement(call) or self._of_text(call) or self._by_relation(call)
+        return self._of_statement(call) or self._of_text(call) or self._of_manager(call) or self._by_relation(call)
 
     def _is_model(self, cls: ClassRef) -> bool:
         bases = self.evaluator.hierarchy.external_bases(cls.id)
@@ -119,6 +119,14 @@ class Fields:
                 if found is not None:
                     return found
         return None
+
+    def _of_manager(self, call: Call) -> ClassRef | None:
+        """The model on which a manager of the tree stands (`Model.objects`)."""
+        value: Value = call
+        while isinstance(value, Call) and isinstance(value.func, Attr):
+            value = value.func.base
+        owner = value.base if isinstance(value, Attr) else None
+        return owner if isinstance(owner, ClassRef) and self._is_model(owner) else None
 
     def _as_model(self, value: Value) -> Model | None:
         for option in options(self.evaluator.resolve(value)):
@@ -149,6 +157,10 @@ class Fields:
             constant = self.evaluator.constant(model.args[0])
             return str(constant.value) if constant is not None else "a table"
         return "a table that could not be found"
+
+    def id_of(self, model: Model | None) -> str:
+        """A model's or table's name that no other has."""
+        return model.id if isinstance(model, ClassRef) else self.name_of(model)
 
     # ------------------------------------------------------------------ relations
 

@@ -78,14 +78,15 @@ class Locks:
 
     def _reservation(self, lock: Lock, marked: frozenset[str], inside: bool, rows: bool) -> Reservation:
         model = self.reservations.fields.model(lock.call) if lock.of_rows else None
-        owner = "" if model is None else f"{self.reservations.fields.name_of(model)}."
-        name = f"{owner}{', '.join(sorted(marked))}"
+        marks = ", ".join(sorted(marked))
+        name = marks if model is None else f"{self.reservations.fields.name_of(model)}.{marks}"
+        key = marks if model is None else f"{self.reservations.fields.id_of(model)}.{marks}"
         return Reservation(
             lock.call.at[0],
             lock.call.at[1],
             "",
             f"lock around the check and the mark of {name}",
-            f"mark {name}",
+            key,
             confidence="high" if lock.sure else "medium",
             rows=rows,
             inside=inside,

@@ -179,10 +179,9 @@ class Outcomes:
                 claim = self.dominating(inner)
                 if claim is not None:
                     yield Lost(frozenset(), (claim,))
-                elif one is not value:
-                    yield self.lost(wrap(one), inner)
                 else:
-                    yield ANYTHING
+                    for option in options(one) if one is value else (one,):
+                        yield self.lost(wrap(option), inner)
         if not chosen:
             for option in options(value):
                 yield self.lost(wrap(option), scene)
@@ -338,6 +337,8 @@ class Outcomes:
         if matched is None:
             return None
         claim = self.reservations.reservation(matched)
+        if claim is not None and matched.entry.win == "no_exception":
+            return Lost(frozenset(), (claim,))  # who has the result has made the insert
         sample = self._sample(matched, names)
         if claim is None or sample is None:
             return ANYTHING if not names or names[0] in matched.entry.results or claim is None else None

@@ -240,16 +240,17 @@ class Reservations:
 
     def _deleted(self, call: Call) -> str:
         target = self.fields.model(call)
-        return "" if target is None else f"row of {self.fields.name_of(target)}"
+        return "" if target is None else f"row of {self.fields.id_of(target)}"
 
     def _conditional(self, matched: Matched, base: Reservation) -> Reservation | None:
         """An update of rows that no longer meet its condition afterwards."""
         found = self.conditions.used_up(matched.call, matched.run)
         if not found:
             return None
-        model = self.fields.name_of(self.fields.model(matched.call))
+        model = self.fields.model(matched.call)
         name = ", ".join(sorted(found))
-        return replace(base, note=f"conditional update of {model}.{name}", prefix=f"{model}.{name}")
+        note = f"conditional update of {self.fields.name_of(model)}.{name}"
+        return replace(base, note=note, prefix=f"{self.fields.id_of(model)}.{name}")
 
     def inserted_row(self, row: Value, matched: Matched | None) -> Reservation | None:
         """The reservation of a row that was made here and inserted, if a unique constraint lets only one run do so."""
@@ -290,7 +291,7 @@ class Reservations:
         return replace(
             base,
             note=f"unique insert into {name} ({shown or 'its key'})",
-            prefix=name,
+            prefix=self.fields.id_of(model),
             parts=parts,
             confidence=confidence,
             assumes=(*base.assumes, *_assumed(answer, name, shown)),
