@@ -42,7 +42,7 @@ from sendonce.program.held import Site
 from sendonce.program.paths import Path, place_of
 from sendonce.program.templates import identity
 from sendonce.program.transactions import exclusive
-from sendonce.program.values import Attr, Const, External, Seq, Value
+from sendonce.program.values import Attr, Const, External, Seq, Updated, Value
 
 CODE, NAME = "SO102", "double-send"
 
@@ -84,19 +84,31 @@ def _same_mail(analysis: Analysis, left: Path, right: Path) -> bool:
 
 
 def _differ(analysis: Analysis, left: Value | None, right: Value | None) -> bool:
-    """Whether two recipients are different as far as the code tells: two known expressions that are not one."""
+    """Whether two recipients are provably different: a fixed address beside a row's, or attributes of other names."""
     if left is None or right is None:
         return False
     a, b = _address(analysis, left), _address(analysis, right)
-    known = (Attr, Const, External)
-    return a is not b and isinstance(a, known) and isinstance(b, known)
+    if isinstance(a, Const | External) or isinstance(b, Const | External):
+        return a is not b and isinstance(a, Const | External | Attr) and isinstance(b, Const | External | Attr)
+    return any(x != y for x, y in zip(_names(a), _names(b), strict=False))
 
 
 def _address(analysis: Analysis, value: Value) -> Value:
+    """A recipient as the code names it: the one item of a list, a constant or setting, else the expression itself."""
+    while isinstance(value, Seq) and len(value.items) == 1:
+        value = value.items[0]
     found = analysis.evaluator.resolve(value)
-    while isinstance(found, Seq) and len(found.items) == 1:
-        found = analysis.evaluator.resolve(found.items[0])
-    return found
+    if isinstance(found, Seq) and len(found.items) == 1:
+        return _address(analysis, found.items[0])
+    return found if isinstance(found, Const | External) or not isinstance(value, Attr) else value
+
+
+def _names(value: Value) -> Iterator[str]:
+    """The names of an attribute chain, last first."""
+    while isinstance(value, Attr | Updated):
+        if isinstance(value, Attr):
+            yield value.name
+        value = value.base
 
 
 def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path, Path]]) -> Fault:

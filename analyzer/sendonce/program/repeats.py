@@ -118,7 +118,7 @@ class Repeats:
         for fact in h.newest_first(site.held):
             if isinstance(fact, h.Trying):
                 for types, at in fact.handlers:
-                    if self._is_broad(types):
+                    if is_broad(self.evaluator, types):
                         return not any(_within(exit.at, at) for exit in flow.raises) and not self._asks(flow.sites, at)
         return False
 
@@ -127,11 +127,13 @@ class Repeats:
         again = {self.packs.canonical(one) for pack in self.packs.packs for job in pack.job for one in job.again}
         return any(_within(site.at, at) and again & self.evaluator.shapes(site.call.func) for site in sites)
 
-    def _is_broad(self, types: tuple[Value, ...]) -> bool:
-        if not types:
-            return True
-        found = {one.dotted for given in types for one in options(self.evaluator.resolve(given)) if isinstance(one, External)}
-        return not found.isdisjoint(_BROAD)
+
+def is_broad(evaluator: Evaluator, types: tuple[Value, ...]) -> bool:
+    """Whether a handler of these exception types (none: a bare `except`) catches whatever a failing send raises."""
+    if not types:
+        return True
+    found = {one.dotted for given in types for one in options(evaluator.resolve(given)) if isinstance(one, External)}
+    return not found.isdisjoint(_BROAD)
 
 
 def _shape(call: Call) -> Value:
