@@ -14,15 +14,17 @@ from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing, Linker
 from sendonce.program.locks import Locks
-from sendonce.program.mail import Guard, Transaction
+from sendonce.program.mail import Condition, Guard, Transaction
 from sendonce.program.outcomes import Outcomes, Scene
 from sendonce.program.reservations import Matched, Part, Reservation, Reservations, key_of
 from sendonce.program.rows import Rows
 from sendonce.program.stability import Stability
 from sendonce.program.transactions import Transactions
 from sendonce.program.uniques import Uniques
-from sendonce.program.values import NONE, Call, Value
+from sendonce.program.values import NONE, Attr, Call, Param, Value, walk
 
+MAX_PENDING = 3
+MAX_PENDING_SIZE = 40
 PROVIDER = "provider"
 """The prefix of keys that a mail provider is given."""
 
@@ -63,6 +65,26 @@ class Claims:
         scene = Scene(h.oldest_first(site.held), function=site.function)
         found = self.dominating(scene) or self.locks.held_at(site, scene)
         return None if found is None else self._guard(found, site)
+
+    def pending_at(self, site: Site) -> tuple[Condition, ...]:
+        """The tests before a site that ask a function or object which the function is given."""
+        found = [
+            Condition(fact.value, fact.holds)
+            for fact in h.newest_first(site.held)
+            if isinstance(fact, h.Test) and fact.value.size <= MAX_PENDING_SIZE and self._asks(fact.value)
+        ]
+        return tuple(dict.fromkeys(found))[:MAX_PENDING]
+
+    def _asks(self, value: Value) -> bool:
+        """Whether a test calls something of which only a caller knows what it is."""
+        for part in walk(value):
+            if isinstance(part, Call) and part.func.free:
+                head = part.func
+                while isinstance(head, Attr):
+                    head = head.base
+                if isinstance(head, Param) and not any(True for _ in self.linker.callables(part.func)):
+                    return True
+        return False
 
     def won(self, value: Value, holds: bool, site: Site) -> Guard | None:
         """The reservation that was won if `value`, an argument of the call at `site`, is true (`holds`) or false."""

@@ -310,9 +310,9 @@ class Fields:
         found: set[str] = set()
         for value in arguments.given(self.evaluator, call, entry.key if entry.unique == "fields" else ()):
             for option in options(self.evaluator.resolve(value)):
-                for item in option.items if isinstance(option, Seq) else (option,):
-                    name = self.evaluator.resolve(item)
-                    if isinstance(name, Const) and isinstance(name.value, str) and isinstance(option, Seq):
+                for item in option.items if isinstance(option, Seq) else ():
+                    name = item if isinstance(item, Attr) else self.evaluator.resolve(item)
+                    if isinstance(name, Const) and isinstance(name.value, str):
                         found.add(plain(name.value))
                     elif isinstance(name, Attr):
                         found.add(plain(name.name))

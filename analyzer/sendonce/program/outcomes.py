@@ -232,18 +232,37 @@ class Outcomes:
                 return self._of_exits(_itself, entered)
         base, around = _spine(value)
         for call, outside in ((value, _itself), (base, around)):
-            exits = self.exits(call, scene) if isinstance(call, Call) else None
-            if exits is not None:
-                return self._of_exits(outside, exits)
-        if isinstance(value, Call) and isinstance(value.func, ClassRef):
+            if isinstance(call, Call) and not self._makes(call):
+                exits = self.exits(call, scene)
+                if exits is not None:
+                    return self._of_exits(outside, exits)
+        if isinstance(value, Call) and self._makes(value):
             return Lost(frozenset((OBJECT,)))
-        prop = self._property(value)
-        if prop is not None:
-            return self.lost(prop, replace(scene, env={}))
+        given = self._property(value) or self._given(value)
+        if given is not None:
+            return self.lost(given, replace(scene, env={}))
         resolved = self.evaluator.resolve(value)
         if resolved is value or isinstance(resolved, Call | Attr | Item | Element | Param):
             return ANYTHING
         return self.lost(resolved, replace(scene, env={}, depth=scene.depth + 1))
+
+    def _makes(self, call: Call) -> bool:
+        """Whether a call makes an instance of a class of the tree."""
+        return isinstance(self.evaluator.resolve(call.func), ClassRef)
+
+    def _given(self, value: Value) -> Value | None:
+        """What the constructor of a data class was given for the field that is read."""
+        if not (isinstance(value, Attr) and isinstance(value.base, Call)):
+            return None
+        cls, call = self.evaluator.resolve(value.base.func), value.base
+        if not isinstance(cls, ClassRef) or self.evaluator.hierarchy.method_of(cls, "__init__") is not None:
+            return None
+        if value.name in call.names:
+            return call.args[call.names.index(value.name)]
+        declared = [name for name, found in self.program.cls(cls.id).scope.items() if found[-1].annotation is not None]
+        positional = [one for one, name in zip(call.args, call.names, strict=True) if name == ""]
+        place = declared.index(value.name) if value.name in declared else len(positional)
+        return positional[place] if place < len(positional) else None
 
     def _of_exits(self, around: Callable[[Value], Value], exits: list[tuple[Exit, Scene]]) -> Lost:
         """What a function gives. Where the winner gets None, the others get something, even if it cannot be told."""

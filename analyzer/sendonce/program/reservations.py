@@ -104,6 +104,7 @@ class Reservations:
         self.backends = Backends(evaluator)
         self._matched: dict[Call, Matched | None] = {}
         self._by_name = _by_name(self.packs.packs)
+        self._runners = frozenset(run.rpartition(".")[2] for run in self.packs.claim_runs)
 
     # ------------------------------------------------------------------ which entry
 
@@ -181,6 +182,13 @@ class Reservations:
         """A method of an object of which nothing is known, where name and arguments tell enough."""
         if not isinstance(call.func, Attr) or self._is_known(call.func):
             return None
+        if call.func.name in self._runners:
+            for statement in self._statements(call):
+                found = self._entry(statement)
+                if isinstance(found, v.LookAlike):
+                    return None
+                if found is not None and found.runs:
+                    return Matched(found, "", statement, call, False)
         for entry in self._by_name.get(call.func.name, ()):
             telling = call.func.name in _TELLING or entry.matches or any(w not in ("?",) for w in entry.when.values())
             if entry.condition and not entry.matches:
