@@ -7,6 +7,7 @@ being answered gets "unknown".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Protocol, TypeVar
 
@@ -15,6 +16,8 @@ from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.held import Site
 from sendonce.program.hierarchy import Hierarchy
+from sendonce.program.models import Models
+from sendonce.program.naming import ByName
 from sendonce.program.program import Program
 from sendonce.program.reader import Reader
 from sendonce.program.symbols import Binding, Class, Function, Module, own_nodes
@@ -39,6 +42,7 @@ from sendonce.program.values import (
     Table,
     Text,
     Union,
+    Unknown,
     Updated,
     Value,
     options,
@@ -49,6 +53,9 @@ from sendonce.program.values import (
 
 MAX_DEPTH = 40
 """How deep one question may lead to others before the answer is unknown."""
+
+MAX_SUPERS = 5
+"""Through how many constructors an argument is followed."""
 
 MAX_REPEATS = 6
 """How often a question that leads back to itself is answered anew before its answer is kept."""
@@ -74,6 +81,8 @@ class Evaluator:
         self.program = program
         self.packs = program.packs
         self.hierarchy = Hierarchy(program, self)
+        self.by_name = ByName(self)
+        self.models = Models(self)
         self.flow_of: Callable[[Function], Flow] = _no_flow
         self._memo: dict[tuple[object, ...], object] = {}
         self._busy: dict[tuple[object, ...], int] = {}
@@ -228,6 +237,24 @@ class Evaluator:
             )
         return call
 
+    def seen_through(self, value: Value) -> Value:
+        """What a call that only wraps something was given: `json.dumps(body)`, `strip_tags(text)`, `message.message()`."""
+        found = self.resolve(value)
+        while isinstance(found, Call):
+            inner = self._wrapped(found)
+            if inner is None:
+                break
+            found = self.resolve(inner)
+        return found
+
+    def _wrapped(self, call: Call) -> Value | None:
+        for _, entry in self.lookup(self.packs.returns, call.func):
+            if entry.value == "receiver" and isinstance(call.func, Attr):
+                return call.func.base
+            if entry.value.startswith("argument|"):
+                return arguments.argument(self, call, entry.value.removeprefix("argument"))
+        return None
+
     def never_returns(self, call: Call) -> bool:
         """Whether a call always raises: a library's `abort`, or a project function that ends in `raise`."""
         for option in options(self.resolve(call.func)):
@@ -350,8 +377,8 @@ class Evaluator:
                 case FunctionRef():
                     found.append(self.returned(option, value))
                 case External(dotted="builtins.getattr") if len(value.args) > 1:
-                    name = self.constant(value.args[1])
-                    found.append(self.resolve(Attr(value.args[0], name.value)) if name else value)
+                    named = [self.resolve(Attr(value.args[0], name)) for name in self._attribute_names(value)]
+                    found.extend(named or [value])
                 case External(dotted="builtins.type") if len(value.args) == 1:
                     found.append(union(self.types(value.args[0])))
                 case Attr(base=base, name="get") if isinstance(self.resolve(base), Table) and value.args:
@@ -365,11 +392,62 @@ class Evaluator:
                         value.at,
                     )
                     found.append(self.resolve(inner))
-                case ClassRef() | Attr() | External() | _ if option is value.func:
-                    found.append(value)
+                case Attr(base=Const(value=str() as text), name="rsplit" | "split" | "rpartition" | "partition" as name):
+                    found.append(self._split(text, name, value))
                 case _:
-                    found.append(Call(option, value.names, value.args, value.at))
+                    made = value if option is value.func else Call(option, value.names, value.args, value.at)
+                    found.append(self._library_result(made) if isinstance(made, Call) else UNKNOWN)
         return union(found)
+
+    def _attribute_names(self, call: Call) -> list[str]:
+        """The names that `getattr(x, name)` may mean: constants, or members of x that fit a text with unknown parts."""
+        found: list[str] = []
+        for option in options(self.resolve(call.args[1])):
+            match option:
+                case Const(value=str() as name):
+                    found.append(name)
+                case Text(pieces=pieces) if not option.free:
+                    found.extend(self._members_like(call.args[0], pieces))
+                case Const(value=None):
+                    continue
+                case _:
+                    return []
+        return found if len(found) <= MAX_NAMES else []
+
+    def _members_like(self, owner: Value, pieces: tuple[Value, ...]) -> Iterator[str]:
+        """The methods or module functions of an object whose names fit a text; its constant parts must say something."""
+        known = [str(piece.value) if isinstance(piece, Const) else None for piece in pieces]
+        if not any(part and len(part) > 1 for part in known):
+            return
+        pattern = re.compile("".join(r"\w+" if part is None else re.escape(part) for part in known))
+        base = self.resolve(owner)
+        module = self.program.module_named(base.name) if isinstance(base, ModuleRef) else None
+        names = [name for name, bound in module.scope.items() if isinstance(bound[-1].node, facts.Def)] if module else []
+        for cls in self.types(base):
+            if isinstance(cls, ClassRef):
+                names += [name for one in self.hierarchy.mro(cls.id) for name in one.methods]
+        yield from (name for name in dict.fromkeys(names) if pattern.fullmatch(name))
+
+    def _split(self, text: str, name: str, call: Call) -> Value:
+        """A constant text taken apart (`path.rsplit(".", 1)`)."""
+        given = [self.constant(arg) for arg in call.args]
+        values = [one.value for one in given if one is not None]
+        try:
+            if len(values) == len(given) and values:
+                return Seq("tuple", tuple(Const(part) for part in getattr(text, name)(*values)))
+        except (TypeError, ValueError):
+            pass
+        return call
+
+    def _library_result(self, call: Call) -> Value:
+        """What a library's call gives, where a pack says that it is something of the project; else the call itself."""
+        for _, entry in self.lookup(self.packs.returns, call.func):
+            assert isinstance(entry, v.Returns)
+            word, _, rest = entry.value.partition(":")
+            if word in ("setting", "named", "library") and arguments.holds(self, call, entry.when):
+                found = self.by_name.found(word, rest, call)
+                return call if found is None else found
+        return call
 
     def returned(self, ref: FunctionRef, call: Call) -> Value:
         """What a project function returns for a call, or the call itself where the body does not tell."""
@@ -384,7 +462,16 @@ class Evaluator:
             return annotated if annotated is not None else (call if value is UNKNOWN else value)
         binding = arguments.bind(self, ref, call.names, call.args)
         found = self.resolve(substitute(value, binding))
+        found = union(self._typed_return(option, function) for option in options(found))
         return call if found is UNKNOWN else found
+
+    def _typed_return(self, value: Value, function: Function) -> Value:
+        """A returned value, or some instance of the annotated class where nothing is known of its own."""
+        if isinstance(value, Unknown | Call | Attr | Item | Element) and not self.types(value):
+            annotated = self._return_annotation(function)
+            if annotated is not None and any(isinstance(cls, ClassRef) for cls in self.types(annotated)):
+                return annotated
+        return value
 
     def _return_annotation(self, function: Function) -> Value | None:
         node = function.node
@@ -409,14 +496,25 @@ class Evaluator:
                 return External(self.packs.canonical(f"{dotted}.{name}"))
             case ClassRef(id=id):
                 return self.class_attr(id, name, base, unresolved)
-            case Updated(base=inner, field=field, value=value):
-                return value if field == name else self._attr_of(inner, name, Attr(inner, name))
+            case Updated():
+                return self._updated_attr(base, name, unresolved)
             case Super(cls=cls, receiver=receiver):
                 return self._super_attr(cls, receiver, name, unresolved)
             case Attr(base=ClassRef(id=id)) if name in ("value", "name") and self.hierarchy.is_enum(id):
                 return self._enum_value(base, name, unresolved)
             case _:
                 return self.instance_attr(base, name, unresolved)
+
+    def _updated_attr(self, owner: Updated, name: str, unresolved: Value) -> Value:
+        """An attribute of something that was changed: what was set last, else its own."""
+        inner: Value = owner
+        while isinstance(inner, Updated):
+            if inner.field == name:
+                return inner.value
+            inner = self.resolve(inner.base)
+        if isinstance(inner, ModuleRef | External | ClassRef | Super):
+            return self._attr_of(inner, name, Attr(inner, name))
+        return self.instance_attr(owner, name, unresolved)
 
     def _enum_value(self, member: Attr, name: str, unresolved: Value) -> Value:
         if name == "name":
@@ -442,7 +540,7 @@ class Evaluator:
 
     def _member(self, cls: Class, bindings: list[Binding], owner: Value, from_class: bool) -> Value:
         value = self._bound(cls.module, cls, bindings)
-        return union(self._as_bound(option, owner, from_class) for option in options(value))
+        return union(self._as_bound(self.models.placed(option, owner), owner, from_class) for option in options(value))
 
     def _as_bound(self, value: Value, owner: Value, from_class: bool) -> Value:
         """A function found on a class, bound to its owner as Python would."""
@@ -468,6 +566,9 @@ class Evaluator:
             if isinstance(cls, ClassRef):
                 found.extend(self._instance_values(cls.id, base, name))
         known = [value for value in found if value is not UNKNOWN and value is not NONE]
+        if isinstance(base, Param) and all(isinstance(value, Const | Text) for value in known):
+            if any(isinstance(cls, ClassRef) and self.hierarchy.overridden(cls.id, name) for cls in self.types(base)):
+                return unresolved  # a subclass says otherwise: the caller's object decides
         return union(known) if known else unresolved
 
     def _instance_values(self, id: str, owner: Value, name: str) -> Iterator[Value]:
@@ -476,18 +577,39 @@ class Evaluator:
         found = self.hierarchy.find(id, name)
         if found is not None:
             cls, bindings = found
+            given = self._field_given(id, owner, name)
+            if given is not None:
+                yield given
+                return
             method = cls.methods.get(name)
             if method is not None and method.has_decorator("property", "cached_property"):
                 yield self.resolve(Call(FunctionRef(method.id, owner), (), (), (cls.module.path, *method.node.at[:2])))  # type: ignore[union-attr]
+            elif isinstance(bindings[-1].node, facts.Ellipsis_):
+                yield Attr(owner, name)
             else:
                 value = self._member(cls, bindings, owner, from_class=False)
                 yield self._described(value)
         if found is None or not isinstance(found[1][-1].node, facts.Def):
             yield from self._written(id, owner, name)
+        if found is None:
+            yield from self.models.reverse(id, name)
+
+    def _field_given(self, id: str, owner: Value, name: str) -> Value | None:
+        """What the generated constructor of a class of fields (a dataclass) got for one of them."""
+        while isinstance(owner, Updated):
+            owner = owner.base
+        fields = self.hierarchy.fields(id)
+        if name not in fields or not (isinstance(owner, Call) and isinstance(self.resolve(owner.func), ClassRef)):
+            return None
+        given = arguments.argument(self, owner, f"{name}|{fields.index(name)}")
+        return None if given is None else self.resolve(given)
 
     def _described(self, value: Value) -> Value:
         """What a descriptor on a class gives on an instance (a foreign key: some row of its model)."""
         if isinstance(value, Call):
+            related = self.models.related(value)
+            if related is not None:
+                return related
             for _, entry in self.lookup(self.packs.returns, value.func):
                 if entry.value.startswith("element:"):
                     return self._given_class(value, entry.value.partition(":")[2])
@@ -506,23 +628,71 @@ class Evaluator:
         return self.resolve(Element(resolved))
 
     def _written(self, id: str, owner: Value, name: str) -> Iterator[Value]:
-        """What methods of the class and its bases assign to `self.name`, as seen from `owner`."""
+        """What methods of the class and its bases assign to `self.name`, as seen from `owner`.
+
+        A value that depends on arguments which are not known here is the attribute itself: whoever
+        knows more of the owner may ask again.
+        """
         for method in self.hierarchy.writers(id, name):
             binding: dict[Param, Value] = {Param(method.id, method.params[0].name): owner}
             if method.name == "__init__":
                 binding.update(self._constructed_with(method, owner))
             for value in self.flow_of(method).written(name):
-                yield self.resolve(substitute(value, binding))
+                found = self.resolve(substitute(value, binding))
+                unbound = any(param.function == method.id and param not in owner.free for param in found.free)
+                yield Attr(owner, name) if unbound else found
 
     def _constructed_with(self, method: Function, owner: Value) -> dict[Param, Value]:
+        """What an `__init__` is given when `owner` is made, through the `super().__init__()` of subclasses."""
         while isinstance(owner, Updated):
             owner = owner.base
         if not isinstance(owner, Call):
             return {}
         direct = self.hierarchy.method_of(self.resolve(owner.func), "__init__")
-        if direct is not method:
+        if direct is None:
             return {}
-        return arguments.bind(self, FunctionRef(method.id, owner), owner.names, owner.args)
+        binding = arguments.bind(self, FunctionRef(direct.id, owner), owner.names, owner.args)
+        return binding if direct is method else self._handed_on(direct, method, binding, owner, 0)
+
+    def _handed_on(
+        self, direct: Function, method: Function, binding: dict[Param, Value], owner: Value, depth: int
+    ) -> dict[Param, Value]:
+        """What the `__init__` of a subclass hands on to that of a base class."""
+        for site in self.flow_of(direct).sites:
+            func = site.call.func
+            if not (isinstance(func, Attr) and func.name == "__init__"):
+                continue
+            called = self.resolve(func)
+            if not isinstance(called, FunctionRef):
+                continue
+            args = tuple(substitute(arg, binding) for arg in site.call.args)
+            if called.receiver is None and args:
+                args = (owner, *args[1:])
+            inner = arguments.bind(
+                self, FunctionRef(called.id, owner if called.receiver is not None else None), site.call.names, args
+            )
+            if called.id == method.id:
+                return inner
+            if depth < MAX_SUPERS:
+                return self._handed_on(self.program.function(called.id), method, inner, owner, depth + 1)
+        return {}
+
+    def _attribute_types(self, value: Attr) -> Iterator[Value]:
+        """The types of an attribute whose value nobody knows here: declared, or those of what is assigned to it."""
+        for cls in self.types(value.base):
+            if not isinstance(cls, ClassRef):
+                continue
+            yield from self.types(self._declared(cls, value.name))
+            for method in self.hierarchy.writers(cls.id, value.name):
+                for written in self.flow_of(method).written(value.name):
+                    yield from self.types(written)
+
+    def _declared(self, cls: ClassRef, name: str) -> Value:
+        """Some value of the annotation that a class gives an attribute."""
+        found = self.hierarchy.find(cls.id, name)
+        if found is None or found[1][-1].annotation is None:
+            return UNKNOWN
+        return self.instance_of(Reader(self, found[0].module.body, found[0]).annotation(found[1][-1].annotation))
 
     def _super_attr(self, cls: str, receiver: Value, name: str, unresolved: Value) -> Value:
         found: list[Value] = []
@@ -552,7 +722,8 @@ class Evaluator:
                 exact = [v for k, v in zip(keys, values, strict=True) if self.resolve(k) is key]
                 if exact:
                     return self.resolve(exact[-1])
-                return None if key.free else union(values)
+                found = UNKNOWN if key.free else union(values)
+                return None if found is UNKNOWN else found
             case Seq(kind="each", items=items):
                 return self.resolve(items[0]) if items else None
             case Seq(items=items):
@@ -589,16 +760,23 @@ class Evaluator:
                 return union(self.resolve(item) for item in items) if items else None
             case Table(keys=keys):
                 return union(keys) if keys else None
+            case Updated(base=inner, field="model", value=ClassRef() as model):
+                return Some(model)
             case Updated(base=inner):
                 return self._element_of(self.resolve(inner))
             case ClassRef(id=id) if self.hierarchy.is_enum(id):
                 return union(Attr(base, name) for name in self.hierarchy.members(id))
             case Attr(base=owner) if self._keeps_model(base):
                 return self._row_of(owner)
+            case Attr(base=owner, name=name):
+                declared = [self._declared(cls, name) for cls in self.types(owner) if isinstance(cls, ClassRef)]
+                return union(filter(None, (self._element_of(one) for one in declared))) if declared else None
             case Call(func=Attr(base=owner)) if self._call_keeps_model(base):
                 return self.resolve(Element(owner))
             case Call(func=ClassRef(id=id)) | Some(cls=ClassRef(id=id)):
-                return self._manager_row(id, base)
+                return self.models.manager_row(id)
+            case Param():
+                return self._element_of_param(base)
             case Call(func=func) if self.shapes(func) & _ITERATES:
                 return self.resolve(Element(base.args[0])) if base.args else None
             case _:
@@ -610,8 +788,14 @@ class Evaluator:
                 return Some(option)
         return None
 
-    def _manager_row(self, id: str, base: Value) -> Value | None:
-        """The rows of a project's own manager: those of the class it stands on."""
+    def _element_of_param(self, param: Param) -> Value | None:
+        """An item of a parameter: by its annotation, what a framework passes, or as a manager's own `self`."""
+        function = self.program.function(param.function)
+        if function.is_method and function.params and function.params[0].name == param.name:
+            return self.models.manager_row(function.cls.id) if function.cls is not None else None
+        for given in (self.annotated(param), self.passed(function, param.name)):
+            if given is not None and given is not param:
+                return self._element_of(given)
         return None
 
     def _keeps_model(self, value: Attr) -> bool:
@@ -660,6 +844,7 @@ class Evaluator:
                     for _, entry in self._found(self.packs.returned_attributes, frozenset(self._named(option))):
                         if entry.type:
                             yield External(self.packs.canonical(entry.type))
+                    yield from self._attribute_types(option)
                 case Element(base=base):
                     if option.entered:
                         yield from self.types(base)

@@ -189,7 +189,7 @@ class Walk(Reader):
             return
         subject, cls = value.args
         for name, known in self.locals.items():
-            if known is subject and isinstance(cls, ClassRef | External) and not isinstance(subject, Call):
+            if known is subject and _tells_type(cls) and not isinstance(subject, Call):
                 self.locals[name] = Some(cls)
 
     def assumed(self, test: facts.Expr, holds: bool) -> None:
@@ -546,6 +546,11 @@ def _chosen(branches: list[dict[str, Value]], merged: dict[str, Value]) -> tuple
             if any(one is not value for one in values):
                 found[value] = values if value not in found else tuple(map(_either, found[value], values))
     return tuple(found.items())
+
+
+def _tells_type(cls: Value) -> bool:
+    """Whether a class says more of an object than how it was made: one of the language's own does not."""
+    return isinstance(cls, ClassRef) or (isinstance(cls, External) and not cls.dotted.startswith("builtins."))
 
 
 def _either(left: Value, right: Value) -> Value:

@@ -25,6 +25,7 @@ from sendonce.program.values import (
     Element,
     External,
     FunctionRef,
+    Item,
     Op,
     Param,
     Seq,
@@ -41,6 +42,8 @@ from sendonce.program.values import (
 
 MAX_NESTING = 5
 """Through how many helpers a function passed as an argument is followed."""
+MAX_TABLE = 80
+"""A table with more entries than this is not followed into each."""
 MAX_OPEN = 12
 """How many calls of what it was given one function may have before the rest is left out."""
 
@@ -60,6 +63,8 @@ class Crossing:
     """The queue refuses a second job with the same key."""
     method: Attr | None = None
     """A method call on an object whose class may be known better further out."""
+    test: Value | None = None
+    """What must be true for this callee to be the one: the key of a table that it was taken from."""
     callee: str = ""
     """The id of the function that the crossing leads into, where it leads into one of the project."""
 
@@ -182,7 +187,10 @@ class Linker:
         """Adds what calling `callee` at `site` leads to; `outer` are the crossings around it."""
         if len(outer) > MAX_NESTING:
             return
-        call = self.evaluator.direct(Call(callee, names, args, site.call.at))
+        made = Call(callee, names, args, site.call.at)
+        if not isinstance(made, Call):
+            return  # too large to tell anything
+        call = self.evaluator.direct(made)
         callee, names, args = call.func, call.names, call.args
         if self._own_enqueue(found, call, site, hop, outer):
             return
@@ -190,11 +198,33 @@ class Linker:
             return
         if self._called_job(found, call, site, hop, outer):
             return
-        targets = list(self.callables(callee))
-        for ref, more_names, more_args, confidence in targets:
-            self._enter(found, ref, (*more_names, *names), (*more_args, *args), site, hop, outer, confidence, callee)
-        if not targets and self._is_open(callee):
+        some = False
+        for choice, test in self._choices(callee):
+            sure: Confidence = "high" if choice is callee else "medium"
+            for ref, more_names, more_args, confidence in list(self.callables(choice)):
+                some = True
+                self._enter(
+                    found, ref, (*more_names, *names), (*more_args, *args), site, hop, outer,
+                    weakest(sure, confidence), choice, test=test,
+                )  # fmt: skip
+        if not some and self._is_open(callee):
             found.opens.append(Open(callee, names, args, site, hop, outer))
+
+    def _choices(self, callee: Value) -> list[tuple[Value, Value | None]]:
+        """The callees that a table (`HANDLERS[kind](…)`) may give, each with the test on the key; else the callee itself."""
+        resolved = self.evaluator.resolve(callee)
+        head = resolved
+        while isinstance(head, Attr) or (isinstance(head, Call) and not isinstance(head.func, ClassRef | FunctionRef)):
+            head = head.base if isinstance(head, Attr) else head.func
+        if not isinstance(head, Item):
+            return [(callee, None)]
+        table = self.evaluator.resolve(head.base)
+        if not isinstance(table, Table) or len(table.values) > MAX_TABLE:
+            return [(callee, None)]
+        return [
+            (_replaced(resolved, head, value), Op("==", (head.index, key)) if isinstance(key, Const) else None)
+            for key, value in zip(table.keys, table.values, strict=True)
+        ]
 
     def _enter(
         self,
@@ -209,11 +239,12 @@ class Linker:
         callee: Value = UNKNOWN,
         enqueue: v.Enqueue | None = None,
         unique: bool = False,
+        test: Value | None = None,
     ) -> None:
         """Adds the edge into a project function, and those through it to functions that it is given."""
         binding = arguments.bind(self.evaluator, ref, names, args)
         method = callee if isinstance(callee, Attr) and isinstance(callee.base, Param) else None
-        crossing = Crossing(site, hop, binding, confidence, enqueue, "", unique, method, ref.id)
+        crossing = Crossing(site, hop, binding, confidence, enqueue, "", unique, method, callee=ref.id, test=test)
         found.edges.append(Edge(ref.id, (crossing, *outer)))
         if not any(self._carries(value) for value in binding.values()):
             return
@@ -602,6 +633,17 @@ class Linker:
         yield ref, (), (), sure
         for other in others:
             yield replace_function(ref, other), (), (), "medium"
+
+
+def _replaced(value: Value, old: Value, new: Value) -> Value:
+    """`value` with `new` for the `old` at the head of its calls and attributes."""
+    match value:
+        case Attr(base=base, name=name):
+            return Attr(_replaced(base, old, new), name)
+        case Call(func=func, names=names, args=args, at=at):
+            return Call(_replaced(func, old, new), names, args, at)
+        case _:
+            return new if value is old else value
 
 
 def _last_names(entry: v.Enqueue) -> frozenset[str]:

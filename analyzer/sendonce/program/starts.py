@@ -33,6 +33,9 @@ from sendonce.program.values import (
 )
 
 
+MAX_WRAPPERS = 8
+
+
 @dataclass(frozen=True, eq=False)
 class Start:
     """A trigger of a function. `crossings` lead from the function out to the framework (wrappers on the way)."""
@@ -137,7 +140,12 @@ class Starts:
             known = found.get(start.trigger)
             if known is None:
                 found[start.trigger] = start
-        return [found[trigger] for trigger in sorted(found)]
+        detailed = {(t.kind, t.function) for t in found if t.detail}
+        return [
+            found[trigger]
+            for trigger in sorted(found)
+            if trigger.detail or (trigger.kind, trigger.function) not in detailed
+        ]
 
     def _all(self, function: Function) -> Iterator[Start]:
         for registration in self.registry.by_function.get(function.id, ()):
@@ -154,8 +162,25 @@ class Starts:
 
     def _registered(self, function: Function, registration: Registration, edge: Edge) -> Start:
         detail = self.detail(registration)
-        trigger = self._trigger(registration.entry.kind, function, detail)
+        trigger = self._trigger(registration.entry.kind, self._wrapped(edge), detail)
         return Start(trigger, function.id, edge.crossings, None, None, registration.entry, registration.site)
+
+    def _wrapped(self, edge: Edge) -> Function:
+        """The function that the user wrote as handler: inside the wrappers that its decorators put around it."""
+        function = self.program.function(edge.target)
+        held = edge.crossings[0].binding if edge.crossings else {}
+        for _ in range(MAX_WRAPPERS):
+            if function.parent is None:
+                return function
+            inner = [
+                value
+                for param, value in held.items()
+                if isinstance(value, FunctionRef) and param.function in _outer(function)
+            ]
+            if not inner:
+                return function
+            function, held = self.program.function(inner[0].id), dict(inner[0].closure)
+        return function
 
     def _trigger(self, kind: TriggerKind, function: Function, detail: str, cls: Class | None = None) -> Trigger:
         name = function.dotted
@@ -450,6 +475,16 @@ class Starts:
 
 
 _VERBS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
+
+
+def _outer(function: Function) -> frozenset[str]:
+    """The ids of the functions around a function."""
+    found: set[str] = set()
+    outer = function.parent
+    while outer is not None:
+        found.add(outer.id)
+        outer = outer.parent
+    return frozenset(found)
 
 
 def _plain(header: str) -> str:

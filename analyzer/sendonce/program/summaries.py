@@ -20,7 +20,7 @@ from sendonce.program.link import Crossing, Edge
 from sendonce.program.mail import Condition, Hole, Mail
 from sendonce.program.providers import Providers
 from sendonce.program.starts import Start
-from sendonce.program.templates import Templates
+from sendonce.program.templates import Settled, Templates
 from sendonce.program.transactions import Transactions
 from sendonce.program.values import Attr, Const, FunctionRef, Op, Param, Value, options, substitute
 
@@ -136,7 +136,7 @@ class Summaries:
         if mail.template is not None or mail.send is not None:
             return [mail]
         site = mail.provider.site
-        closed = [replace(mail, template=mail.second, holes=(), send=site)]
+        closed = [replace(mail, template=mail.second, holes=(), send=mail.second_at or site)]
         settled = [m for m in self._settled(mail, site) if m.template is not None]
         return settled or closed
 
@@ -147,6 +147,12 @@ class Summaries:
             return []
         if crossing.method is not None and target:
             bound = replace(bound, conditions=(*bound.conditions, Condition(crossing.method, True, target)))
+        if crossing.test is not None:
+            kept = self._decided(Condition(crossing.test, True))
+            if kept is False:
+                return []
+            if isinstance(kept, Condition):
+                bound = replace(bound, conditions=(*bound.conditions, kept))
         bound = replace(bound, confidence=weakest(bound.confidence, crossing.confidence))
         hopped = self._hopped(bound, crossing)
         return self._at(hopped, crossing.site) if last else [hopped]
@@ -182,9 +188,14 @@ class Summaries:
                 conditions.append(kept)
             if guard is None and site is not None and not condition.function:
                 guard = self.claims.won(asked.value, asked.holds, site)
+        pending = tuple(replace(one, value=put(one.value)) for one in mail.pending)
+        for one in pending:
+            if guard is None and site is not None:
+                guard = self.claims.won(one.value, one.holds, site)
         return replace(
             mail,
             guard=guard,
+            pending=tuple(one for one in pending if guard is None and one.value.free),
             holes=tuple(Hole(hole.source, put(hole.value)) for hole in mail.holes),
             recipient=None if mail.recipient is None else put(mail.recipient),
             conditions=tuple(dict.fromkeys(conditions))[:MAX_CONDITIONS],
@@ -227,6 +238,8 @@ class Summaries:
         mail = replace(mail, conditions=tuple(dict.fromkeys((*mail.conditions, *conditions)))[:MAX_CONDITIONS])
         if mail.guard is None:
             mail = replace(mail, guard=self.claims.guard_at(site))
+        if mail.guard is None:
+            mail = replace(mail, pending=(*mail.pending, *self.claims.pending_at(site))[:MAX_CONDITIONS])
         if mail.transaction is None and not mail.escaped:
             mail = self._in_transaction(mail, site)
         return self._settled(mail, site)
@@ -243,19 +256,24 @@ class Summaries:
     def _settled(self, mail: Mail, site: Site) -> list[Mail]:
         if mail.template is not None:
             return [mail]
-        found: list[Mail] = []
-        for outcome in self.templates.settle(mail.holes, mail.second):
-            settled = outcome.template is not None or not outcome.holes
-            found.append(
-                replace(
-                    mail,
-                    template=outcome.template,
-                    holes=outcome.holes,
-                    second=outcome.second,
-                    send=(mail.send or site) if settled else None,
-                )
-            )
-        return found
+        return [self._after(mail, outcome, site) for outcome in self.templates.settle(mail.holes, mail.second)]
+
+    @staticmethod
+    def _after(mail: Mail, outcome: Settled, site: Site) -> Mail:
+        """The mail with what its holes said at a site; a second choice names the site where it was seen."""
+        seen = mail.second_at if outcome.second == mail.second else site
+        settled = outcome.template is not None or not outcome.holes
+        named = site if outcome.template is not None else mail.provider.site
+        if outcome.template is not None and outcome.template == outcome.second:
+            named = seen or site
+        return replace(
+            mail,
+            template=outcome.template,
+            holes=outcome.holes,
+            second=outcome.second,
+            second_at=seen,
+            send=(mail.send or named) if settled else None,
+        )
 
     def _conditions(self, site: Site) -> list[Condition] | None:
         """The tests on parameters that lead to a site; None if one of them can never come out so."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MAX_OPTIONS = 12
+MAX_OPTIONS = 32
 """A union of more options than this is `UNKNOWN`."""
 MAX_SIZE = 400
 """A value of more parts than this is `UNKNOWN`: it would cost more than it tells."""

@@ -1,0 +1,205 @@
+"""Models: the rows behind managers, and the attributes that lead from one model to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from sendonce import facts
+from sendonce import vocabulary as v
+from sendonce.program import arguments
+from sendonce.program.symbols import Class
+from sendonce.program.values import (
+    UNKNOWN,
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    External,
+    Some,
+    Updated,
+    Value,
+    options,
+)
+
+if TYPE_CHECKING:
+    from sendonce.program.evaluate import Evaluator
+
+
+class Models:
+    """Answers for one program, memoised. A collection of rows is an instance with its class in `model`."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self._owners: dict[str, str | None] = {}
+        self._reverse: dict[tuple[str, str], tuple[Value, ...]] = {}
+
+    # ------------------------------------------------------------------ managers
+
+    def placed(self, value: Value, owner: Value) -> Value:
+        """A manager that stands on a class, with that class as its model."""
+        if not isinstance(value, Call) or not self._is_manager(value):
+            return value
+        if isinstance(owner, ClassRef):
+            return Updated(value, "model", owner)
+        for cls in self.evaluator.types(owner):
+            if isinstance(cls, ClassRef):
+                return Updated(value, "model", cls)
+        return value
+
+    def _is_manager(self, call: Call) -> bool:
+        if isinstance(call.func, ClassRef):
+            return self.is_manager_class(call.func.id)
+        return any(entry.keeps_model for _, entry in self.evaluator.lookup(self.evaluator.packs.returns, call.func))
+
+    def is_manager_class(self, id: str) -> bool:
+        """Whether a project class is a manager or query set: a library call on an instance keeps its model."""
+        return any(
+            base in self._collections for base in self.evaluator.hierarchy.external_bases(id)
+        )
+
+    @property
+    def _collections(self) -> frozenset[str]:
+        known: frozenset[str] | None = self.__dict__.get("_known")
+        if known is None:
+            found = {
+                shape.rpartition("().")[0]
+                for shape, pairs in self.evaluator.packs.returns.items()
+                for _, entry in pairs
+                if entry.keeps_model and "()." in shape
+            }
+            known = self.__dict__["_known"] = frozenset(found)
+        return known
+
+    def manager_row(self, id: str) -> Value | None:
+        """A row of a project's manager or query set class: of the model on which it stands."""
+        owner = self._owner(id)
+        return Some(ClassRef(owner)) if owner is not None else None
+
+    def _owner(self, id: str) -> str | None:
+        if id not in self._owners:
+            self._owners[id] = None
+            if self.is_manager_class(id):
+                self._owners[id] = next(self._classes_with(id), None)
+        return self._owners[id]
+
+    def _classes_with(self, manager: str) -> Iterator[str]:
+        """The ids of classes that have an attribute made with a manager class."""
+        cls = self.program.cls(manager)
+        for file in self.program.index.files_with(cls.name):
+            module = self.program.module_of(file)
+            for one in module.classes.values() if module is not None else ():
+                for name, bindings in one.scope.items():
+                    node = bindings[-1].node
+                    if not isinstance(node, facts.Call):
+                        continue
+                    value = self.evaluator.resolve(Attr(ClassRef(one.id), name))
+                    if isinstance(value, Updated) and self._made_with(value, manager):
+                        yield one.id
+
+    def _made_with(self, value: Value, manager: str) -> bool:
+        """Whether a manager was made with a class, itself or as the query set behind it."""
+        while isinstance(value, Updated):
+            value = self.evaluator.resolve(value.base)
+        wanted = {manager, *(one.id for one in self.evaluator.hierarchy.subclasses(manager))}
+        todo: list[Value] = [value]
+        for one in todo:
+            if isinstance(one, ClassRef) and one.id in wanted:
+                return True
+            if isinstance(one, Call) and len(todo) < 20:
+                todo.extend((self.evaluator.resolve(one.func), *map(self.evaluator.resolve, one.args)))
+            elif isinstance(one, Attr):
+                todo.append(self.evaluator.resolve(one.base))
+        return False
+
+    # ------------------------------------------------------------------ relations
+
+    def related(self, call: Call) -> Value | None:
+        """What the attribute of a relation gives on a row: some row of the other model, or a collection of them."""
+        for _, entry in self.evaluator.lookup(self.evaluator.packs.relations, call.func):
+            assert isinstance(entry, v.Relation)
+            target = self._target(call, entry)
+            if target is not None:
+                return self._rows(target, entry.type) if entry.many else Some(target)
+        return None
+
+    def _target(self, call: Call, entry: v.Relation) -> ClassRef | External | None:
+        """The class that a relation leads to: given itself, by name or by a setting."""
+        given = arguments.first_argument(self.evaluator, call, entry.to)
+        for option in options(self.evaluator.resolve(given)) if given is not None else ():
+            if isinstance(option, ClassRef | External) and not _is_setting(option):
+                return option
+            name = _setting_name(option)
+            if name:
+                found = self.evaluator.by_name.setting_class(name, call.at[0])
+                return found if isinstance(found, ClassRef) else None
+            if isinstance(option, Const) and isinstance(option.value, str) and option.value != "self":
+                cls = self.evaluator.hierarchy.named(option.value.rpartition(".")[2], call.at[0])
+                return ClassRef(cls.id) if cls is not None else None
+        return None
+
+    @staticmethod
+    def _rows(target: Value, type: str) -> Value:
+        return Updated(Some(External(type)) if type else UNKNOWN, "model", target)
+
+    # ------------------------------------------------------------------ the other way
+
+    def reverse(self, id: str, name: str) -> Iterator[Value]:
+        """What an attribute that another model's relation puts on this class gives."""
+        key = (id, name)
+        if key not in self._reverse:
+            self._reverse[key] = ()
+            self._reverse[key] = tuple(self._reversed(id, name)) if self._has_relations(id) else ()
+        yield from self._reverse[key]
+
+    def _has_relations(self, id: str) -> bool:
+        return bool(self.evaluator.hierarchy.external_bases(id))
+
+    def _reversed(self, id: str, name: str) -> Iterator[Value]:
+        wanted = {cls.id for cls in self.evaluator.hierarchy.mro(id)}
+        for cls in self._candidates(name):
+            for bindings in cls.scope.values():
+                node = bindings[-1].node
+                if not isinstance(node, facts.Call):
+                    continue
+                value = self.evaluator.binding_value(cls.module, cls, bindings[-1])
+                if not isinstance(value, Call):
+                    continue
+                for _, entry in self.evaluator.lookup(self.evaluator.packs.relations, value.func):
+                    assert isinstance(entry, v.Relation)
+                    if self._back_name(value, entry, cls) != name:
+                        continue
+                    target = self._target(value, entry)
+                    if isinstance(target, ClassRef) and target.id in wanted:
+                        row = ClassRef(cls.id)
+                        yield self._rows(row, entry.type) if entry.back_many else Some(row)
+                        return
+
+    def _candidates(self, name: str) -> Iterator[Class]:
+        """Classes with a relation that may be called so from the other side."""
+        files = dict.fromkeys(self.program.index.files_with(name))
+        stem = name.removesuffix("_set")
+        for word in {stem, stem.capitalize()} - {name}:
+            files.update(dict.fromkeys(self.program.index.files_with(word)))
+        for file in sorted(files, key=lambda one: one.path):
+            module = self.program.module_of(file)
+            yield from module.classes.values() if module is not None else ()
+
+    def _back_name(self, call: Call, entry: v.Relation, cls: Class) -> str:
+        given = arguments.first_argument(self.evaluator, call, entry.back)
+        constant = self.evaluator.constant(given) if given is not None else None
+        if constant is not None:
+            return str(constant.value)
+        return entry.back_default.replace("{model}", cls.name.lower())
+
+
+def _setting_name(value: Value) -> str:
+    """The name of a setting that a value is (`settings.AUTH_USER_MODEL`)."""
+    if isinstance(value, External) and _is_setting(value):
+        return value.dotted.rpartition(".")[2]
+    return ""
+
+
+def _is_setting(value: Value) -> bool:
+    return isinstance(value, External) and value.dotted.rpartition(".")[2].isupper()
