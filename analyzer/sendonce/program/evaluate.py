@@ -14,10 +14,11 @@ from typing import Protocol, TypeVar
 from sendonce import facts
 from sendonce import vocabulary as v
 from sendonce.program import arguments
+from sendonce.program.getattrs import attribute_names
 from sendonce.program.held import Site
 from sendonce.program.hierarchy import Hierarchy
 from sendonce.program.models import Models
-from sendonce.program.naming import ByName
+from sendonce.program.naming import ByName, split_text
 from sendonce.program.program import Program
 from sendonce.program.reader import Reader
 from sendonce.program.symbols import Binding, Class, Function, Module, own_nodes
@@ -377,7 +378,7 @@ class Evaluator:
                 case FunctionRef():
                     found.append(self.returned(option, value))
                 case External(dotted="builtins.getattr") if len(value.args) > 1:
-                    named = [self.resolve(Attr(value.args[0], name)) for name in self._attribute_names(value)]
+                    named = [self.resolve(Attr(value.args[0], name)) for name in attribute_names(self, value)]
                     found.extend(named or [value])
                 case External(dotted="builtins.type") if len(value.args) == 1:
                     found.append(union(self.types(value.args[0])))
@@ -393,61 +394,11 @@ class Evaluator:
                     )
                     found.append(self.resolve(inner))
                 case Attr(base=Const(value=str() as text), name="rsplit" | "split" | "rpartition" | "partition" as name):
-                    found.append(self._split(text, name, value))
+                    found.append(split_text(self, text, name, value))
                 case _:
                     made = value if option is value.func else Call(option, value.names, value.args, value.at)
-                    found.append(self._library_result(made) if isinstance(made, Call) else UNKNOWN)
+                    found.append(self.by_name.result(made) if isinstance(made, Call) else UNKNOWN)
         return union(found)
-
-    def _attribute_names(self, call: Call) -> list[str]:
-        """The names that `getattr(x, name)` may mean: constants, or members of x that fit a text with unknown parts."""
-        found: list[str] = []
-        for option in options(self.resolve(call.args[1])):
-            match option:
-                case Const(value=str() as name):
-                    found.append(name)
-                case Text(pieces=pieces) if not option.free:
-                    found.extend(self._members_like(call.args[0], pieces))
-                case Const(value=None):
-                    continue
-                case _:
-                    return []
-        return found if len(found) <= MAX_NAMES else []
-
-    def _members_like(self, owner: Value, pieces: tuple[Value, ...]) -> Iterator[str]:
-        """The methods or module functions of an object whose names fit a text; its constant parts must say something."""
-        known = [str(piece.value) if isinstance(piece, Const) else None for piece in pieces]
-        if not any(part and len(part) > 1 for part in known):
-            return
-        pattern = re.compile("".join(r"\w+" if part is None else re.escape(part) for part in known))
-        base = self.resolve(owner)
-        module = self.program.module_named(base.name) if isinstance(base, ModuleRef) else None
-        names = [name for name, bound in module.scope.items() if isinstance(bound[-1].node, facts.Def)] if module else []
-        for cls in self.types(base):
-            if isinstance(cls, ClassRef):
-                names += [name for one in self.hierarchy.mro(cls.id) for name in one.methods]
-        yield from (name for name in dict.fromkeys(names) if pattern.fullmatch(name))
-
-    def _split(self, text: str, name: str, call: Call) -> Value:
-        """A constant text taken apart (`path.rsplit(".", 1)`)."""
-        given = [self.constant(arg) for arg in call.args]
-        values = [one.value for one in given if one is not None]
-        try:
-            if len(values) == len(given) and values:
-                return Seq("tuple", tuple(Const(part) for part in getattr(text, name)(*values)))
-        except (TypeError, ValueError):
-            pass
-        return call
-
-    def _library_result(self, call: Call) -> Value:
-        """What a library's call gives, where a pack says that it is something of the project; else the call itself."""
-        for _, entry in self.lookup(self.packs.returns, call.func):
-            assert isinstance(entry, v.Returns)
-            word, _, rest = entry.value.partition(":")
-            if word in ("setting", "named", "library") and arguments.holds(self, call, entry.when):
-                found = self.by_name.found(word, rest, call)
-                return call if found is None else found
-        return call
 
     def returned(self, ref: FunctionRef, call: Call) -> Value:
         """What a project function returns for a call, or the call itself where the body does not tell."""

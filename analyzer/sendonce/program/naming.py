@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.values import (
     UNKNOWN,
@@ -15,6 +16,7 @@ from sendonce.program.values import (
     External,
     FunctionRef,
     ModuleRef,
+    Seq,
     Value,
     options,
     union,
@@ -30,6 +32,18 @@ class ByName:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.program = evaluator.program
+
+    def result(self, call: Call) -> Value:
+        """What a library's call gives, where a pack says that it is something of the project; else the call itself."""
+        entries: tuple[tuple[object, v.Returns], ...] = self.evaluator.lookup(
+            self.evaluator.packs.returns, call.func
+        )
+        for _, entry in entries:
+            word, _, rest = entry.value.partition(":")
+            if word in ("setting", "named", "library") and arguments.holds(self.evaluator, call, entry.when):
+                found = self.found(word, rest, call)
+                return call if found is None else found
+        return call
 
     def found(self, word: str, rest: str, call: Call) -> Value | None:
         """What a call gives by a pack's word: the class of a setting, of a name that is given, or the library's own."""
@@ -89,3 +103,17 @@ class ByName:
                 value = self.evaluator.module_attr(module, name)
                 if value is not None:
                     yield from options(self.evaluator.resolve(value))
+
+
+def split_text(evaluator: Evaluator, text: str, name: str, call: Call) -> Value:
+    """A constant text taken apart by a method of its own (`path.rsplit(".", 1)`); the call where that cannot be told."""
+    given = [evaluator.constant(arg) for arg in call.args]
+    values = [one.value for one in given if one is not None]
+    positional = [value for value, word in zip(values, call.names, strict=False) if word == ""]
+    named = {word: value for value, word in zip(values, call.names, strict=False) if word}
+    if len(values) != len(given) or not values:
+        return call
+    try:
+        return Seq("tuple", tuple(Const(part) for part in getattr(text, name)(*positional, **named)))
+    except (TypeError, ValueError):
+        return call
