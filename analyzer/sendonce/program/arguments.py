@@ -194,6 +194,7 @@ def _inside(evaluator: Evaluator, value: Value, key: str) -> Value | None:
     if key == "*":
         return evaluator.resolve(Element(value))
     for option in options(evaluator.resolve(value)):
+        option = evaluator.seen_through(option)
         while isinstance(option, Updated):
             if option.field in (f"[{key}]", key):
                 return option.value

@@ -131,6 +131,18 @@ class Hierarchy:
             self._subclasses[id] = tuple(found[key] for key in sorted(found))
         return self._subclasses[id]
 
+    def overridden(self, id: str, name: str) -> bool:
+        """Whether a class below binds a name in its body."""
+        return any(name in cls.scope for cls in self.subclasses(id))
+
+    def fields(self, id: str) -> tuple[str, ...]:
+        """The annotated names in the bodies of a class without a constructor of its own, the bases' first."""
+        order = self.mro(id)
+        if self.program.method(order, "__init__") is not None:
+            return ()
+        found = (name for cls in reversed(order) for name, bound in cls.scope.items() if bound[-1].annotation)
+        return tuple(dict.fromkeys(found))
+
     def _direct_subclasses(self, id: str) -> Iterator[Class]:
         for file in self.program.index.files_with(self.program.cls(id).name):
             module = self.program.module_of(file) if file.role != "test" else None
