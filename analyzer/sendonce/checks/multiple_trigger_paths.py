@@ -48,9 +48,9 @@ from itertools import combinations
 from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, triggers_of, worst
 from sendonce.findings import SEVERITIES, Related, Severity
 from sendonce.program.analysis import Analysis
+from sendonce.program.exclusion import exclusive
 from sendonce.program.paths import Path
 from sendonce.program.templates import identity
-from sendonce.program.transactions import exclusive
 
 CODE, NAME = "SO101", "multiple-trigger-paths"
 

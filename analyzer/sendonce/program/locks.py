@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from sendonce import facts
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
+from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
 from sendonce.program.marks import Marks
 from sendonce.program.outcomes import Outcomes, Scene
 from sendonce.program.reservations import Matched, Reservation
-from sendonce.program.transactions import Transactions, exclusive
+from sendonce.program.transactions import Transactions
 from sendonce.program.values import Attr, Call, Element, Updated, Value, options, walk
 
 MAX_DEPTH = 3

@@ -91,6 +91,8 @@ class Mail:
     template: TemplateName | None = None
     second: TemplateName | None = None
     """What names the template if no hole settles: the first subject seen."""
+    second_at: Site | None = None
+    """Where `second` was seen: the send, if nothing better names the mail."""
     send: Site | None = None
     recipient: Value | None = None
     enqueue: Site | None = None
@@ -105,6 +107,8 @@ class Mail:
     guard: Guard | None = None
     loop: Site | None = None
     conditions: tuple[Condition, ...] = ()
+    pending: tuple[Condition, ...] = ()
+    """Tests that ask what a caller passes: they may be claims, which only the caller can tell."""
     confidence: Confidence = "high"
 
     @property
@@ -115,10 +119,13 @@ class Mail:
             self.send,
             self.template,
             self.holes,
+            self.second,
+            self.second_at,
             self.enqueue,
             self.escaped,
             self.transaction is not None,
             self.written is not None,
             self.guard is not None and self.guard.key,
             self.conditions,
+            self.pending,
         )

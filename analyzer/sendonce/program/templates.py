@@ -25,6 +25,7 @@ from sendonce.program.values import (
     Op,
     Param,
     Seq,
+    Some,
     Table,
     Text,
     Updated,
@@ -236,6 +237,8 @@ class Templates:
                 found.append(name)
             elif option.free and _is_decided_by_caller(option):
                 return None
+            elif isinstance(option, Some) and hole.value.free and _is_decided_by_caller(hole.value):
+                return None  # an attribute of which so far only the type is known
         return list(dict.fromkeys(found))
 
     def _name(self, source: Source, value: Value, sure: Confidence) -> TemplateName | None:

@@ -11,6 +11,7 @@ from sendonce.findings import Place
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
+from sendonce.program.exclusion import exclusive as exclusive
 from sendonce.program.flow import Flow, Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
@@ -292,13 +293,3 @@ def _is_true(value: facts.Expr) -> bool:
     if isinstance(value, facts.Constant):
         return value.value is True
     return isinstance(value, facts.Call) and any(_is_true(arg.value) for arg in value.args)
-
-
-def exclusive(left: Held | None, right: Held | None) -> bool:
-    """Whether two points of one function cannot both be passed in one run: a test came out differently."""
-    tests = {(fact.at, id(fact.value)): fact.holds for fact in h.newest_first(left) if isinstance(fact, h.Test)}
-    for fact in h.newest_first(right):
-        if isinstance(fact, h.Test) and tests.get((fact.at, id(fact.value)), fact.holds) != fact.holds:
-            return True
-    return False
-

@@ -1,0 +1,88 @@
+"""Points of one function that cannot both be passed in one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce.program import held as h
+from sendonce.program.held import Held
+from sendonce.program.values import Attr, ClassRef, Const, Op, Seq, Value, walk
+
+_OPPOSITE = {"!=": "==", "is not": "is", "not in": "in"}
+
+
+def exclusive(left: Held | None, right: Held | None) -> bool:
+    """Whether two points of one function exclude each other: what was tested on the way cannot all be true."""
+    written = {fact.field for held in (left, right) for fact in h.newest_first(held) if isinstance(fact, h.Wrote)}
+    known: dict[Value, bool] = {}
+    for fact in _tests(left):
+        known.setdefault(fact.value, fact.holds)
+    here = {fact.at for fact in _tests(left)}
+    for fact in _tests(right):
+        if fact.at in here or written.isdisjoint(_read(fact.value)):
+            found = _truth(fact.value, known)
+            if found is not None and found != fact.holds:
+                return True
+    return False
+
+
+def _tests(held: Held | None) -> Iterator[h.Test]:
+    return (fact for fact in h.newest_first(held) if isinstance(fact, h.Test))
+
+
+def _read(value: Value) -> Iterator[str]:
+    """The attributes that a test reads: written in between, they may have changed."""
+    return (part.name for part in walk(value) if isinstance(part, Attr))
+
+
+def _truth(value: Value, known: dict[Value, bool]) -> bool | None:
+    """Whether a test is true where others are known to have come out so; None if they do not tell."""
+    if value in known:
+        return known[value]
+    match value:
+        case Op(op="not", operands=(inner,)):
+            found = _truth(inner, known)
+            return None if found is None else not found
+        case Op(op="and" | "or" as op, operands=operands):
+            return _joined(op == "or", [_truth(operand, known) for operand in operands])
+        case Op(op="!=" | "is not" | "not in" as op, operands=operands):
+            found = _truth(Op(_OPPOSITE[op], operands), known)
+            return None if found is None else not found
+        case Op(op="==" | "is" | "in", operands=(subject, other)):
+            return _compared(subject, other, known)
+        case _:
+            return None
+
+
+def _joined(decisive: bool, parts: list[bool | None]) -> bool | None:
+    """`or` (decided by a true part) or `and` (by a false one) of what is known of the parts."""
+    if decisive in parts:
+        return decisive
+    return None if None in parts else not decisive
+
+
+def _compared(subject: Value, other: Value, known: dict[Value, bool]) -> bool | None:
+    """Whether a value can be one of some constants, where it is known to be (one of) others."""
+    wanted = _constants(other)
+    if wanted is None:
+        return None
+    for test, holds in known.items():
+        if holds and isinstance(test, Op) and test.op in ("==", "is", "in") and test.operands[0] is subject:
+            given = _constants(test.operands[1])
+            if given is None or {type(one) for one in given} != {type(one) for one in wanted}:
+                continue
+            if given.isdisjoint(wanted):
+                return False
+            if given <= wanted:
+                return True
+    return None
+
+
+def _constants(value: Value) -> set[Value] | None:
+    """The constants or enum members that a test compares with; None if some are not known."""
+    items = value.items if isinstance(value, Seq) and value.kind != "each" else (value,)
+    return set(items) if items and all(map(_is_constant, items)) else None
+
+
+def _is_constant(value: Value) -> bool:
+    return isinstance(value, Const) or (isinstance(value, Attr) and isinstance(value.base, ClassRef))
