@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sendonce import vocabulary as v
 from sendonce.findings import weakest
-from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
+from sendonce.program.keys import ProviderKeys
 from sendonce.program.link import Crossing, Linker
 from sendonce.program.locks import Locks
 from sendonce.program.mail import Condition, Guard, Transaction
 from sendonce.program.outcomes import Outcomes, Scene
+from sendonce.program.releases import Releases
 from sendonce.program.reservations import Matched, Part, Reservation, Reservations, key_of
 from sendonce.program.rows import Rows
 from sendonce.program.stability import Stability
@@ -45,6 +45,8 @@ class Claims:
         self.outcomes = Outcomes(evaluator, flows, linker, self.reservations)
         self.outcomes.dominating = self.dominating
         self.rows = Rows(evaluator, self.outcomes, transactions)
+        self.releases = Releases(evaluator, flows, self.outcomes)
+        self.provider_keys = ProviderKeys(evaluator)
         self.locks = Locks(evaluator, flows, linker, self.outcomes, transactions)
         self._known: dict[Site, Guard | None] = {}
         self._made: dict[Call, Reservation | None] = {}
@@ -131,17 +133,13 @@ class Claims:
 
     def _provider_key(self, site: Site) -> Guard | None:
         """The idempotency key that a provider call passes, if it is the same on every attempt."""
-        found: tuple[tuple[object, v.Send], ...] = self.evaluator.lookup(self.packs.sends, site.call.func)
-        for _, entry in found:
-            key = arguments.first_argument(self.evaluator, site.call, entry.key)
-            if key is None or self.evaluator.constant(key) is not None or self.stability.unstable(key) is not None:
-                continue
-            note = "idempotency key that the provider honours"
-            parts = (("key", key),)
-            return Guard(
-                site.path, site.at[0], site.function, note, key_of(PROVIDER, parts), prefix=PROVIDER, parts=parts
-            )  # fmt: skip
-        return None
+        key = self.provider_keys.of(site.call)
+        if key is None or self.evaluator.constant(key) is not None or self.stability.unstable(key) is not None:
+            return None
+        note, parts = "idempotency key that the provider honours", (("key", key),)
+        return Guard(
+            site.path, site.at[0], site.function, note, key_of(PROVIDER, parts), prefix=PROVIDER, parts=parts
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ facts
 
@@ -149,7 +147,7 @@ class Claims:
         """The newest claim among the facts of a scene."""
         for index in range(len(scene.facts) - 1, -1, -1):
             found = self._of_fact(scene, index)
-            if found is not None:
+            if found is not None and not self.releases.given_back(found, scene):
                 return found
         return self.locks.committed(scene)
 

@@ -174,7 +174,7 @@ class Fields:
 
     def related(self, call: Call) -> Attr | None:
         """The attribute of a row through which a call reaches the rows of another model."""
-        for inner in self.chain(call):
+        for inner in (call, *self.chain(call)):
             if isinstance(inner.func, Attr):
                 base = inner.func.base
                 if isinstance(base, Attr) and base.name not in ("objects", "query", "session"):

@@ -66,11 +66,12 @@ class Reservation:
 
 def key_of(prefix: str, parts: tuple[Part, ...]) -> str:
     """A claim's identity as text: what is not constant is a hole."""
-    shown = ", ".join(f"{name}={_shown(value)}" for name, value in parts)
+    shown = ", ".join(f"{name}={as_text(value)}" for name, value in parts)
     return f"{prefix}({shown})"
 
 
-def _shown(value: Value) -> str:
+def as_text(value: Value) -> str:
+    """A part of a key as text: constants, and holes for the rest."""
     match value:
         case Const(value=constant):
             return repr(constant)
@@ -326,7 +327,7 @@ def _assumed(answer: str, name: str, shown: str) -> tuple[str, ...]:
 
 
 def _named(parts: tuple[Part, ...]) -> str:
-    return ", ".join(_shown(value) for _, value in parts)
+    return ", ".join(as_text(value) for _, value in parts)
 
 
 _TELLING = frozenset(
