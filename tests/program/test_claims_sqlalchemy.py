@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from guarding import ALCHEMY, is_guarded
 
 HEAD = """
@@ -113,7 +114,7 @@ OPEN = {
     "SQL text: an upsert": """
         def run(session: Work, pk):
             found = session.execute(
-                text("INSERT INTO sent (order_id, kind) VALUES (:o, 'x') ON CONFLICT (order_id, kind) DO UPDATE SET kind = 'x'"),
+                text("INSERT INTO sent (order_id) VALUES (:o) ON CONFLICT (order_id) DO UPDATE SET kind = 'x'"),
                 {"o": pk},
             )
             if found.rowcount:
@@ -121,7 +122,7 @@ OPEN = {
     """,
     "SQL text: the update leaves its condition true": """
         def run(session: Work, pk):
-            found = session.execute(text("UPDATE orders SET state = 'paid' WHERE id = :o AND state = 'paid'"), {"o": pk})
+            found = session.execute(text("UPDATE orders SET state = 'paid' WHERE id = :o AND state = 'paid'"))
             if found.rowcount:
                 mail()
     """,

@@ -266,7 +266,7 @@ class Locks:
         )
         found: set[str] = set()
         for other in flow.sites[site.index + 1 :]:
-            if exclusive(site.held, other.held) or _only_caught(site, other):
+            if exclusive(site.held, other.held) or _only_caught(site.held, other.held):
                 continue
             if lock.of_rows and inside is None and self._releases(other, True):
                 found |= self.marks.written_by(other, scene)
@@ -274,7 +274,7 @@ class Locks:
             if inside is None or any(fact is inside for fact in h.newest_first(other.held)):
                 found |= self.marks.written_by(other, scene)
         for write in flow.writes:
-            after = write.at[:2] > site.at[:2]
+            after = write.at[:2] > site.at[:2] and not _only_caught(site.held, write.held)
             if after and (inside is None or any(fact is inside for fact in h.newest_first(write.held))):
                 found |= self.marks.of_write(write.base, write.field)
         return frozenset(found)
@@ -329,7 +329,7 @@ def _entered_at(passed: tuple[h.Fact, ...], index: int, inside: h.Inside) -> int
     return index
 
 
-def _only_caught(site: Site, other: Site) -> bool:
-    """Whether a call after a site is reached only through an `except` of a block around the site."""
-    own = set(map(id, h.newest_first(site.held)))
-    return any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.newest_first(other.held))
+def _only_caught(before: h.Held | None, after: h.Held | None) -> bool:
+    """Whether a later point is reached only through an `except` of a block around the earlier one."""
+    own = set(map(id, h.newest_first(before)))
+    return any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.newest_first(after))

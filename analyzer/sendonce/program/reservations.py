@@ -201,9 +201,9 @@ class Reservations:
     def _is_known(self, func: Attr) -> bool:
         """Whether the object is of a known class, or the method resolves to something of the tree."""
         found = self.evaluator.resolve(func)
-        if any(not isinstance(option, Attr) for option in options(found)):
+        if any(not isinstance(option, Attr | External) for option in options(found)):
             return True
-        return bool(self.evaluator.types(func.base)) or isinstance(self.evaluator.resolve(func.base), External)
+        return bool(self.evaluator.types(func.base))
 
     # ------------------------------------------------------------------ whether it can be won once
 
