@@ -263,16 +263,14 @@ class Summaries:
         """The mail with what its holes said at a site; a second choice names the site where it was seen."""
         seen = mail.second_at if outcome.second == mail.second else site
         settled = outcome.template is not None or not outcome.holes
-        named = site if outcome.template is not None else mail.provider.site
-        if outcome.template is not None and outcome.template == outcome.second:
-            named = seen or site
+        named = seen if outcome.template is not None and outcome.template == outcome.second else None
         return replace(
             mail,
             template=outcome.template,
             holes=outcome.holes,
             second=outcome.second,
             second_at=seen,
-            send=(mail.send or named) if settled else None,
+            send=(mail.send or named or site) if settled else None,
         )
 
     def _conditions(self, site: Site) -> list[Condition] | None:

@@ -237,9 +237,16 @@ class Templates:
                 found.append(name)
             elif option.free and _is_decided_by_caller(option):
                 return None
-            elif isinstance(option, Some) and hole.value.free and _is_decided_by_caller(hole.value):
-                return None  # an attribute of which so far only the type is known
+            elif isinstance(option, Some) and self._is_own_field(hole.value):
+                return None  # so far only its type is known
         return list(dict.fromkeys(found))
+
+    def _is_own_field(self, value: Value) -> bool:
+        """Whether a value is an attribute of a parameter that holds an object of the project's own, no library's row."""
+        if not (isinstance(value, Attr) and value.free and _is_decided_by_caller(value)):
+            return False
+        ids = [cls.id for cls in self.evaluator.types(value.base) if isinstance(cls, ClassRef)]
+        return bool(ids) and not any(self.evaluator.hierarchy.external_bases(id) for id in ids)
 
     def _name(self, source: Source, value: Value, sure: Confidence) -> TemplateName | None:
         if source == "text":
