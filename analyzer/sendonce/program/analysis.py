@@ -59,17 +59,23 @@ class Analysis:
     unresolved: tuple[Related, ...] = ()
 
 
-def analyse(sources: Sources, packs: Packs, settings: Settings) -> Analysis:
-    """Finds every provider send of a tree and every path that leads to one."""
+def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = False) -> Analysis:
+    """Finds every provider send of a tree and every path that leads to one.
+
+    With `whole`, every file is parsed and every function linked beforehand, instead of those that the
+    search from the sends asks for: the answer must be the same, and the tests compare the two.
+    """
     problems: list[Problem] = []
     index = WordIndex(sources)
     program = Program(sources, index, packs, lambda file: _facts(sources, file, problems))
     analysis = _prepared(program, settings)
     templates = Templates(analysis.evaluator)
-    providers = Providers(analysis.evaluator, analysis.flows, templates)
+    providers = Providers(analysis.evaluator, analysis.flows, templates, analysis.linker)
     analysis.summaries = Summaries(
         analysis.evaluator, analysis.callers, providers, templates, analysis.transactions, analysis.claims
     )
+    if whole:
+        analysis.callers.link_all()
     analysis.summaries.run()
     analysis.paths = tuple(sorted(_paths(analysis), key=_order))
     analysis.inventory = _inventory(analysis)

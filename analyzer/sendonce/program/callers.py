@@ -41,6 +41,13 @@ class Callers:
         """The edges known to lead to a function."""
         return tuple(self._into.get(function, ()))
 
+    def link_all(self) -> None:
+        """Parses every application file and links every function in it."""
+        for file in self.program.sources.files:
+            module = self.program.module_of(file) if file.role == "application" else None
+            for function in module.functions.values() if module is not None else ():
+                self._link(function)
+
     def search(self, id: str) -> list[Edge]:
         """Links everything that may call a function; gives the new edges, whatever they lead to."""
         function = self.program.function(id)
@@ -90,6 +97,24 @@ class Callers:
             yield from self._mentioning(parent)
             parent = parent.parent
         yield from self._mentioning(function)
+        for other in self._looking_up(function):
+            yield other
+            yield from self._mentioning(other)
+
+    def _looking_up(self, function: Function) -> Iterator[Function]:
+        """Functions that look attributes up by a name that is not written out, where this one may be meant."""
+        modules = {function.module.path: function.module}
+        if function.cls is not None:
+            modules.update((cls.module.path, cls.module) for cls in self.evaluator.hierarchy.mro(function.cls.id))
+        else:
+            for file in self.program.index.files_with("getattr", function.module.key.rpartition(".")[2]):
+                module = self.program.module_of(file)
+                if module is not None:
+                    modules[file.path] = module
+        for path in sorted(modules):
+            for one in modules[path].functions.values():
+                if one is not function and "getattr" in one.words:
+                    yield one
 
     def _mentioning(self, function: Function) -> Iterator[Function]:
         if isinstance(function.node, facts.ModuleFacts | facts.Lambda):
