@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sendonce import facts
-from sendonce.program.values import Call, ClassRef, Const, ModuleRef, Text, Value, options
+from sendonce.program.values import Call, ClassRef, Const, Item, ModuleRef, Op, Table, Text, Value, options
 
 if TYPE_CHECKING:
     from sendonce.program.evaluate import Evaluator
@@ -32,6 +32,21 @@ def attribute_names(evaluator: Evaluator, call: Call) -> list[str]:
                 continue
             case _:
                 return []
+    return found if len(found) <= MAX_NAMES else []
+
+
+def possible_names(evaluator: Evaluator, call: Call) -> list[tuple[str, Value | None]]:
+    """The names that a call of `getattr` may mean once its parameters are known, each with what must be true for it."""
+    name = evaluator.resolve(call.args[1])
+    found: list[tuple[str, Value | None]] = []
+    if isinstance(name, Text):
+        found = [(one, Op("==", (name, Const(one)))) for one in _members_like(evaluator, call.args[0], name)]
+    elif isinstance(name, Item):
+        table = evaluator.resolve(name.base)
+        for key, value in zip(table.keys, table.values, strict=True) if isinstance(table, Table) else ():
+            given = evaluator.constant(value)
+            if given is not None and isinstance(given.value, str):
+                found.append((given.value, Op("==", (name.index, key)) if isinstance(key, Const) else None))
     return found if len(found) <= MAX_NAMES else []
 
 

@@ -14,6 +14,7 @@ from sendonce.findings import Confidence, HopKind, weakest
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
+from sendonce.program.getattrs import possible_names
 from sendonce.program.held import Site
 from sendonce.program.symbols import Function
 from sendonce.program.values import (
@@ -40,6 +41,7 @@ from sendonce.program.values import (
     walk,
 )
 
+GETATTR = External("builtins.getattr")
 MAX_NESTING = 5
 """Through how many helpers a function passed as an argument is followed."""
 MAX_TABLE = 80
@@ -213,6 +215,9 @@ class Linker:
     def _choices(self, callee: Value) -> list[tuple[Value, Value | None]]:
         """The callees that a table (`HANDLERS[kind](…)`) may give, each with the test on the key; else the callee itself."""
         resolved = self.evaluator.resolve(callee)
+        if isinstance(resolved, Call) and resolved.func is GETATTR and len(resolved.args) > 1:
+            named = possible_names(self.evaluator, resolved)
+            return [(Attr(resolved.args[0], name), test) for name, test in named] or [(callee, None)]
         head = resolved
         while isinstance(head, Attr) or (isinstance(head, Call) and not isinstance(head.func, ClassRef | FunctionRef)):
             head = head.base if isinstance(head, Attr) else head.func
@@ -274,7 +279,10 @@ class Linker:
         """Whether the callee depends on what the function is given, in a way that a caller can settle."""
         head = callee
         while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
-            head = head.func if isinstance(head, Call) else head.base
+            if isinstance(head, Call):
+                head = head.args[0] if head.func is GETATTR and head.args else head.func
+            else:
+                head = head.base
         return isinstance(head, Param) and bool(callee.free)
 
     # ------------------------------------------------------------------ what packs know
