@@ -42,7 +42,7 @@ from sendonce.program.held import Site
 from sendonce.program.paths import Path, place_of
 from sendonce.program.templates import identity
 from sendonce.program.transactions import exclusive
-from sendonce.program.values import Attr, Const, External, Seq, Updated, Value
+from sendonce.program.values import UNKNOWN, Attr, Call, Const, External, Seq, Updated, Value
 
 CODE, NAME = "SO102", "double-send"
 
@@ -84,13 +84,27 @@ def _same_mail(analysis: Analysis, left: Path, right: Path) -> bool:
 
 
 def _differ(analysis: Analysis, left: Value | None, right: Value | None) -> bool:
-    """Whether two recipients are provably different: a fixed address beside a row's, or attributes of other names."""
-    if left is None or right is None:
+    """Whether two recipients are different as the code names them.
+
+    A row that a job loads again is another value with the same attribute names: that is no difference.
+    """
+    if left is None or right is None or UNKNOWN in (left, right):
         return False
     a, b = _address(analysis, left), _address(analysis, right)
-    if isinstance(a, Const | External) or isinstance(b, Const | External):
-        return a is not b and isinstance(a, Const | External | Attr) and isinstance(b, Const | External | Attr)
-    return any(x != y for x, y in zip(_names(a), _names(b), strict=False))
+    if a is b or UNKNOWN in (a, b):
+        return False
+    one, other = list(_names(a)), list(_names(b))
+    if one and other:
+        return any(x != y for x, y in zip(one, other, strict=False))
+    return _form(a) != _form(b)
+
+
+def _form(value: Value) -> object:
+    """A value without the places at which its calls were made."""
+    if isinstance(value, Call):
+        return (Call, _form(value.func), value.names, tuple(map(_form, value.args)))
+    parts = value.parts()
+    return (type(value), *(_form(part) for part in parts), getattr(value, "name", "")) if parts else value
 
 
 def _address(analysis: Analysis, value: Value) -> Value:

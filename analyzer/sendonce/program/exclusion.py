@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sendonce.program import held as h
 from sendonce.program.held import Held
@@ -13,21 +13,29 @@ _OPPOSITE = {"!=": "==", "is not": "is", "not in": "in"}
 
 def exclusive(left: Held | None, right: Held | None) -> bool:
     """Whether two points of one function exclude each other: what was tested on the way cannot all be true."""
+    return _excludes(left, right) or _excludes(right, left)
+
+
+def _excludes(left: Held | None, right: Held | None) -> bool:
+    """Whether the tests passed on the way to `left` rule out a fact on the way to `right`."""
+    tests = [fact for fact in h.newest_first(left) if isinstance(fact, h.Test)]
     written = {fact.field for held in (left, right) for fact in h.newest_first(held) if isinstance(fact, h.Wrote)}
     known: dict[Value, bool] = {}
-    for fact in _tests(left):
+    for fact in tests:
         known.setdefault(fact.value, fact.holds)
-    here = {fact.at for fact in _tests(left)}
-    for fact in _tests(right):
-        if fact.at in here or written.isdisjoint(_read(fact.value)):
-            found = _truth(fact.value, known)
-            if found is not None and found != fact.holds:
+    here = {fact.at for fact in tests}
+
+    def ruled_out(facts: Iterable[h.Fact]) -> bool:
+        for fact in facts:
+            if isinstance(fact, h.Either) and all(ruled_out(branch) for branch in fact.branches):
                 return True
-    return False
+            if isinstance(fact, h.Test) and (fact.at in here or written.isdisjoint(_read(fact.value))):
+                found = _truth(fact.value, known)
+                if found is not None and found != fact.holds:
+                    return True
+        return False
 
-
-def _tests(held: Held | None) -> Iterator[h.Test]:
-    return (fact for fact in h.newest_first(held) if isinstance(fact, h.Test))
+    return ruled_out(h.newest_first(right))
 
 
 def _read(value: Value) -> Iterator[str]:

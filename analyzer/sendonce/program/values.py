@@ -31,12 +31,23 @@ class _Interned(type):
             found = super().__call__(*args)
             size = 1 + sum(part.size for part in found.parts())
             if size > MAX_SIZE and UNKNOWN is not None:
-                found = UNKNOWN
+                found = _cut(found)
             else:
                 object.__setattr__(found, "size", size)
                 object.__setattr__(found, "free", _free(found))
             _TABLE[key] = found
         return found
+
+
+def _cut(value: Value) -> Value:
+    """What is kept of a value that is too large: of a call that it is one, of anything else nothing."""
+    if not isinstance(value, Call):
+        return UNKNOWN
+    small = MAX_SIZE // 8
+    args = tuple(arg if arg.size <= small else UNKNOWN for arg in value.args)
+    func = value.func if value.func.size <= MAX_SIZE // 2 else UNKNOWN
+    fits = sum(arg.size for arg in args) + func.size < MAX_SIZE
+    return Call(func, value.names, args if fits else (UNKNOWN,) * len(args), value.at)
 
 
 _TABLE: dict[Any, Any] = {}
