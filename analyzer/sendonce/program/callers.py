@@ -16,6 +16,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.link import Edge, Linker
 from sendonce.program.symbols import Class, Function, Module, own_nodes, words_of
+from sendonce.program.values import Attr
 
 COMMON = 25
 """A method whose name stands in more files than this needs its class, or a name that carries it, beside it."""
@@ -34,6 +35,7 @@ class Callers:
         self.registry = starts.Registry(evaluator, flows, linker)
         self._into: dict[str, list[Edge]] = {}
         self._fresh: list[Edge] = []
+        self._passed_on: set[str] = set()
         self._linked: set[str] = set()
         self._carriers: dict[str, frozenset[str]] = {}
 
@@ -51,12 +53,26 @@ class Callers:
     def search(self, id: str) -> list[Edge]:
         """Links everything that may call a function; gives the new edges, whatever they lead to."""
         function = self.program.function(id)
-        for candidate in self._candidates(function):
-            self._link(candidate)
+        self._link_callers(function)
         for edge in self.connections.firing(function, self._link):
             self._add(edge)
         fresh, self._fresh = self._fresh, []
         return fresh
+
+    def _link_callers(self, function: Function) -> None:
+        """Links the candidates for a function's callers, and those of a candidate that calls it on what it was given."""
+        for candidate in self._candidates(function):
+            self._link(candidate)
+            if candidate.id not in self._passed_on and self._calls_given(candidate, function.name):
+                self._passed_on.add(candidate.id)
+                self._link_callers(candidate)
+
+    def _calls_given(self, candidate: Function, name: str) -> bool:
+        """Whether a function calls a method of this name on something that only its own callers can tell."""
+        return any(
+            isinstance(one.callee, Attr) and one.callee.name == name and len(one.outer) == 0
+            for one in self.linker.opens(candidate)
+        )
 
     def _link(self, function: Function) -> None:
         if function.id in self._linked:
