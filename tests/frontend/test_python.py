@@ -537,6 +537,7 @@ def test_syntax_of_3_11_equals_the_reference(source: str) -> None:
         "f'{f'{f'{1}'}'}'",
         "f'{a # comment\n}'",
         "f'{a:{b:{c}}}'",
+        "f'{a!r }{b!s  :>3}', c",
         "f'''{\n a}\n {b:\n}''', c",
         "f'\\{a}\\N{EM DASH}{b}'",
         "f'{a}' + f'{\n    1}', b",

@@ -134,6 +134,7 @@ def _hole(c: Cursor, part: Any, raw: bool) -> list[str | Expr]:
         conversion = conversion or ("r" if part.format_spec is None else None)
     if part.conversion is not None:
         c.pos += 1 + len(part.conversion)
+        c.skip()  # blanks that libcst does not keep
     spec, holes = _format_spec(c, part, raw)
     c.pos += 1
     return [shown, _converted(value, conversion, spec, holes)]
