@@ -126,7 +126,8 @@ def _other_event(left: Path, right: Path) -> bool:
 
 def _same_class(left: str, right: str) -> bool:
     """Two methods of one view class serve one page."""
-    return left.rpartition(".")[0] == right.rpartition(".")[0] and left.rpartition(".")[0].rpartition(".")[2][:1].isupper()
+    owner = left.rpartition(".")[0]
+    return owner == right.rpartition(".")[0] and owner.rpartition(".")[2][:1].isupper()
 
 
 def _is_hop(inner: Path, outer: Path) -> bool:

@@ -1,8 +1,8 @@
 """SO401 retry-around-send.
 
 ## What it finds
-A job whose queue, decorator or own `retry` runs it again after an error, with a provider send in it
-that no reservation inside the repeated part protects.
+A retry with a provider send in it that no reservation inside the repeated part protects: a job whose queue, decorator
+or own `retry` runs it again after an error, a retry decorator, a loop of attempts, an HTTP session that repeats POST.
 
 ## Why it doubles
 The provider may have accepted the message before the error came: the connection broke while the answer was on
@@ -29,9 +29,12 @@ def send_receipt(order_id):
 
 ## When it is silent
 A reservation inside the repeated part dominates the send, the provider gets a stable idempotency
-key, or the error of the send is caught and swallowed, so that nothing is repeated.
+key, the error of the send is caught and swallowed, so that nothing is repeated, or the retry waits only
+for errors raised before acceptance (no connection was made).
 
 ## Repair by framework
+tenacity, backoff, loops: retry only errors of connecting, or move the connection into the loop and the send out of it.
+urllib3: leave POST out of `allowed_methods` (the default).
 Celery, RQ, huey, arq: claim first, or split the work so that only the part before the send is repeated.
 dramatiq repeats 20 times unless told otherwise: claim first, or `max_retries=0`.
 Providers with an idempotency key: make it from the event, outside the repeated part.
@@ -41,49 +44,59 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sendonce.checks.base import Fault, Rule, by_place, fault, named, send_place
+from sendonce.checks.base import Fault, Rule, fault, named, send_place
 from sendonce.findings import Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing
 from sendonce.program.paths import Path
 from sendonce.program.repeats import Repeats, Repetition
+from sendonce.program.retries import Retries
 
 CODE, NAME = "SO401", "retry-around-send"
 
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a retry, over all unguarded sends inside it."""
-    repeats = Repeats(analysis.evaluator, analysis.flows, analysis.linker)
-    found: dict[Path, Repetition] = {}
+    found: dict[Repetition, list[Path]] = {}
     for path in analysis.paths:
-        if path.mail.guard is None:
-            repetition = _repetition(analysis, repeats, path)
-            if repetition is not None:
-                found[path] = repetition
-    for place, group in by_place(found, lambda path: found[path].place).items():
-        shown = min(group, key=lambda path: path.length)
-        message = (
-            f"{named(shown)} is sent inside a run that is repeated after an error ({found[shown].note}): the provider "
-            f"may have accepted the message before the error, and the next run sends it again"
-        )
-        help = "claim the mail before the send, inside the repeated part, or let only the work before the send repeat"
-        related = [Related(send_place(path), "sends here") for path in group]
-        function = analysis.program.function(shown.send.function).dotted
-        yield fault(analysis, (CODE, NAME), group, place, function, _severity(group), message, help, related)
+        if path.mail.guard is None and path not in explained:
+            for repetition in _repetitions(analysis, path):
+                found.setdefault(repetition, []).append(path)
+    for repetition in sorted(found, key=lambda one: (one.place, one.note)):
+        yield _fault(analysis, repetition, found[repetition])
+
+
+def _fault(analysis: Analysis, repetition: Repetition, group: list[Path]) -> Fault:
+    shown = min(group, key=lambda path: path.length)
+    message = (
+        f"{named(shown)} is sent inside a run that is repeated after an error ({repetition.note}): the provider "
+        f"may have accepted the message before the error, and the next run sends it again"
+    )
+    help = "claim the mail before the send, inside the repeated part, or let only the work before the send repeat"
+    related = [Related(send_place(path), "sends here") for path in group]
+    function = analysis.program.function(shown.send.function).dotted
+    return fault(
+        analysis, (CODE, NAME), group, repetition.place, function, _severity(group), message, help, related
+    )
 
 
 def _severity(paths: list[Path]) -> Severity:
     return "note" if all(path.mail.provider.internal for path in paths) else "error"
 
 
-def _repetition(analysis: Analysis, repeats: Repeats, path: Path) -> Repetition | None:
-    """What repeats the innermost job on a path that lets the error of its send through."""
+def _repetitions(analysis: Analysis, path: Path) -> Iterator[Repetition]:
+    """What repeats the innermost job on a path, and each other retry on it, if the error of the send gets there."""
+    repeats = Repeats(analysis.evaluator, analysis.flows, analysis.linker)
     for job, crossing, sites in reversed(list(_jobs(analysis, path))):
         repetition = repeats.of_job(analysis.program.function(job), crossing, sites[0])
         if repetition is not None and not repeats.swallows(sites):
-            return repetition
-    return None
+            yield repetition
+            break
+    retries = Retries(analysis.evaluator, analysis.flows, analysis.linker)
+    for retried in retries.around(tuple(path.sites())):
+        if not repeats.swallows(list(retried.inner)):
+            yield retried.repetition
 
 
 def _jobs(analysis: Analysis, path: Path) -> Iterator[tuple[str, Crossing | None, list[Site]]]:

@@ -10,6 +10,7 @@ from sendonce import vocabulary as v
 from sendonce.findings import Place
 from sendonce.program import arguments
 from sendonce.program import held as h
+from sendonce.program.errors import before_acceptance
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
@@ -42,7 +43,7 @@ class Repeats:
         self.linker = linker
 
     def of_job(self, function: Function, crossing: Crossing | None, inner: Site) -> Repetition | None:
-        """What repeats a job when `inner`, a call in it, fails: its decorator, the enqueue's options, its own `retry`."""
+        """What repeats a job when `inner`, a call in it, fails: decorator, options of the enqueue, its own `retry`."""
         return next(self._of_job(function, crossing, inner), None)
 
     def _of_job(self, function: Function, crossing: Crossing | None, inner: Site) -> Iterator[Repetition]:
@@ -50,11 +51,8 @@ class Repeats:
             for job, described in self.evaluator.jobs_of(call):
                 option = self._retrying(job.retries, described, call, job.retries_by_default)
                 if option:
-                    yield Repetition(self._decorator_place(function, call), option)
+                    yield Repetition(decorator_place(function, call), option)
                 yield from self._own_retry(function, job, inner)
-            for _, entry in self.evaluator.lookup(self.packs.repeats, _shape(call)):
-                assert isinstance(entry, v.Repeat)
-                yield Repetition(self._decorator_place(function, call), "a retry decorator runs the function again")
         if crossing is not None and crossing.enqueue is not None:
             option = self._retrying(crossing.enqueue.retries, crossing.site.call, None, False)
             if option:
@@ -73,6 +71,8 @@ class Repeats:
                     return f"the queue repeats a failed run by default ({name}={default})"
                 continue
             constant = self.evaluator.constant(given)
+            if before_acceptance(self.evaluator, given):
+                return ""
             if constant is None or constant.value not in (0, None, False):
                 return f"{name} makes the queue repeat a failed run"
             return ""
@@ -87,14 +87,6 @@ class Repeats:
                 if found is not value and not isinstance(found, Attr):
                     return found
         return None
-
-    def _decorator_place(self, function: Function, call: Call) -> Place:
-        node = function.node
-        if isinstance(node, facts.Def):
-            for decorator in node.decorators:
-                if decorator.at[:2] == call.at[1:]:
-                    return Place(function.module.path, *decorator.at)
-        return Place(function.module.path, call.at[1], call.at[2])
 
     def _own_retry(self, function: Function, job: v.Job, inner: Site) -> Iterator[Repetition]:
         """`self.retry()` in a handler of the `try` that the failing call stands in."""
@@ -136,12 +128,15 @@ def is_broad(evaluator: Evaluator, types: tuple[Value, ...]) -> bool:
     return not found.isdisjoint(_BROAD)
 
 
-def _shape(call: Call) -> Value:
-    return call.func.func if isinstance(call.func, Call) else call.func
+def decorator_place(function: Function, call: Call) -> Place:
+    """Where the decorator stands by whose call a function was bound."""
+    node = function.node
+    if isinstance(node, facts.Def):
+        for decorator in node.decorators:
+            if decorator.at[:2] == call.at[1:]:
+                return Place(function.module.path, *decorator.at)
+    return Place(function.module.path, call.at[1], call.at[2])
 
 
 def _within(inner: facts.Span, outer: facts.Span) -> bool:
     return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
-
-
-

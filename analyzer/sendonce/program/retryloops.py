@@ -1,0 +1,120 @@
+"""Loops written by hand that try something again after an error: told by the shape of the statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce import facts
+from sendonce.program.symbols import Body, Function
+
+Loop = facts.For | facts.While
+_COUNTS = frozenset(["range", "count", "repeat", "cycle"])
+
+
+def retry_loop(function: Function, at: facts.Span, call: facts.Span) -> Loop | None:
+    """The loop that stands at `at`, if it makes the call at `call` again after an error and ends after a success."""
+    loop = next((node for node in _loops(function.node) if node.at == at), None)
+    if loop is None or (isinstance(loop, facts.For) and not _counts(loop.iter)):
+        return None
+    for block, number in _tries(loop.body, call):
+        node = block[number]
+        assert isinstance(node, facts.Try)
+        if any(not _leaves(handler.body) for handler in node.handlers) and _ends(loop, node, block[number + 1 :]):
+            return loop
+    return None
+
+
+def _loops(node: object) -> Iterator[Loop]:
+    """The loops of a function's own body."""
+    for block in _blocks(node):
+        for statement in block:
+            if isinstance(statement, Loop):
+                yield statement
+            if not isinstance(statement, facts.Def | facts.Class):
+                yield from _loops(statement)
+
+
+def _blocks(node: object) -> Iterator[Body]:
+    """The blocks of statements directly inside a node."""
+    match node:
+        case facts.If() | facts.For() | facts.While():
+            yield from (node.body, node.orelse)
+        case facts.Try(body=body, handlers=handlers, orelse=orelse, final=final):
+            yield from (body, *(handler.body for handler in handlers), orelse, final)
+        case facts.With(body=body) | facts.Def(body=body) | facts.ModuleFacts(body=body):
+            yield body
+
+
+def _tries(block: Body, call: facts.Span) -> Iterator[tuple[Body, int]]:
+    """The `try` statements whose body has the call, with the block that they stand in, innermost first."""
+    for number, statement in enumerate(block):
+        if isinstance(statement, facts.Def | facts.Class | Loop) or not _within(call, statement.at):
+            continue
+        for inner in _blocks(statement):
+            yield from _tries(inner, call)
+        if isinstance(statement, facts.Try) and any(_within(call, one.at) for one in statement.body):
+            yield block, number
+
+
+def _counts(iterated: facts.Expr) -> bool:
+    """Attempts are counted: `range(3)`, `itertools.count()`; a loop over anything else is over different things."""
+    if not isinstance(iterated, facts.Call):
+        return False
+    name = iterated.func
+    last = name.attr if isinstance(name, facts.Attribute) else name.id if isinstance(name, facts.Name) else ""
+    return last in _COUNTS
+
+
+def _ends(loop: Loop, node: facts.Try, after: Body) -> bool:
+    """Whether a success ends the loop: by `return` or `break`, or by a variable that the loop tests."""
+    if any(_leaves(block) for block in (node.body, node.orelse, after)):
+        return True
+    if not isinstance(loop, facts.While):
+        return False
+    tested = {found.id for found in _names(loop.test)}
+    return not tested.isdisjoint(_assigned((*node.body, *node.orelse, *after)))
+
+
+def _leaves(block: Body) -> bool:
+    """Whether a block always leaves the loop."""
+    if not block:
+        return False
+    match block[-1]:
+        case facts.Return() | facts.Raise():
+            return True
+        case facts.Jump(kind=kind):
+            return kind == "break"
+        case facts.With(body=body):
+            return _leaves(body)
+        case facts.If(body=body, orelse=orelse):
+            return _leaves(body) and _leaves(orelse)
+        case _:
+            return False
+
+
+def _names(node: facts.Expr) -> Iterator[facts.Name]:
+    match node:
+        case facts.Name():
+            yield node
+        case facts.Not(value=value):
+            yield from _names(value)
+        case facts.Compare(left=left, right=right):
+            yield from (*_names(left), *_names(right))
+        case facts.BoolOp(values=values):
+            for value in values:
+                yield from _names(value)
+
+
+def _assigned(block: Body) -> set[str]:
+    """The variables that plain assignments of a block set."""
+    return {
+        target.id
+        for statement in block
+        if isinstance(statement, facts.Assign)
+        for target in statement.targets
+        if isinstance(target, facts.Name)
+    }
+
+
+def _within(inner: facts.Span, outer: facts.Span) -> bool:
+    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
