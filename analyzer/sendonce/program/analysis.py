@@ -12,12 +12,8 @@ from sendonce.facts import ModuleFacts
 from sendonce.findings import (
     Inventory,
     Problem,
-    ProviderCall,
     Related,
-    Route,
-    Send,
     Stats,
-    TemplateName,
     Trigger,
 )
 from sendonce.index import WordIndex
@@ -26,11 +22,11 @@ from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
-from sendonce.program.held import Site
 from sendonce.program.link import Linker
-from sendonce.program.paths import Path, place_of, trace
+from sendonce.program.inventory import inventory
+from sendonce.program.paths import Path
 from sendonce.program.program import Program
-from sendonce.program.providers import Providers, Seed
+from sendonce.program.providers import Providers
 from sendonce.program.starts import Start, Starts
 from sendonce.program.summaries import Entry, Summaries
 from sendonce.program.symbols import Function
@@ -78,7 +74,7 @@ def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = Fa
         analysis.callers.link_all()
     analysis.summaries.run()
     analysis.paths = tuple(sorted(_paths(analysis), key=_order))
-    analysis.inventory = _inventory(analysis)
+    analysis.inventory = inventory(program, providers, analysis.summaries.entries.values(), analysis.paths)
     analysis.problems = tuple(sorted({*problems, *index.problems}))
     analysis.stats = _stats(analysis, index)
     return analysis
@@ -93,7 +89,16 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
     claims = Claims(evaluator, flows, linker, transactions)
     starts = Starts(evaluator, linker, callers.registry, flows)
     return Analysis(
-        program, evaluator, flows, linker, callers, None, transactions, claims, starts, settings  # type: ignore[arg-type]
+        program,
+        evaluator,
+        flows,
+        linker,
+        callers,
+        None,
+        transactions,
+        claims,
+        starts,
+        settings,  # type: ignore[arg-type]
     )
 
 
@@ -162,79 +167,6 @@ def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path
 def _order(path: Path) -> tuple[object, ...]:
     send = path.send
     return (send.path, send.at, path.trigger, path.length, path.mail.provider.site.at)
-
-
-# ---------------------------------------------------------------------- inventory
-
-
-def _inventory(analysis: Analysis) -> Inventory:
-    calls = {seed.send.site: _provider_call(analysis, seed) for seed in analysis.summaries.providers.found()}
-    groups: dict[tuple[Site, TemplateName | None], list[Path]] = {}
-    for path in analysis.paths:
-        groups.setdefault((path.send, path.mail.template), []).append(path)
-    for entries in analysis.summaries.entries.values():
-        for entry in entries:
-            if entry.mail.send is not None:
-                groups.setdefault((entry.mail.send, entry.mail.template), [])
-    sends = [
-        _send(analysis, site, template, paths, calls) for (site, template), paths in groups.items() if _kept(site)
-    ]
-    triggers = {path.trigger for path in analysis.paths}
-    return Inventory(
-        tuple(sorted((s for s in sends if s is not None), key=lambda s: (s.place, s.template.value or ""))),
-        tuple(sorted(calls.values(), key=lambda call: call.place)),
-        tuple(sorted(triggers)),
-    )
-
-
-def _kept(site: Site) -> bool:
-    return True
-
-
-def _provider_call(analysis: Analysis, seed: Seed) -> ProviderCall:
-    site = seed.send.site
-    return ProviderCall(
-        place_of(site), analysis.program.function(site.function).dotted, seed.send.api, seed.send.provider
-    )
-
-
-def _send(
-    analysis: Analysis,
-    site: Site,
-    template: TemplateName | None,
-    paths: list[Path],
-    calls: dict[Site, ProviderCall],
-) -> Send | None:
-    provider = paths[0].mail.provider.site if paths else _provider_site(analysis, site)
-    if provider is None:
-        return None
-    function = analysis.program.function(site.function).dotted
-    name = template or TemplateName(analysis.program.function(provider.function).dotted, "function", "low")
-    return Send(place_of(site), function, name, calls[provider], tuple(_routes(analysis, paths)))
-
-
-def _provider_site(analysis: Analysis, send: Site) -> Site | None:
-    for entries in analysis.summaries.entries.values():
-        for entry in entries:
-            if entry.mail.send is send:
-                return entry.mail.provider.site
-    return None
-
-
-def _routes(analysis: Analysis, paths: list[Path]) -> Iterator[Route]:
-    """One route a trigger, the shortest; in a transaction if any way is, guarded only if every way is."""
-    by_trigger: dict[Trigger, list[Path]] = {}
-    for path in paths:
-        by_trigger.setdefault(path.trigger, []).append(path)
-    for trigger in sorted(by_trigger):
-        ways = by_trigger[trigger]
-        shortest = min(ways, key=lambda path: path.length)
-        yield Route(
-            trigger,
-            trace(shortest, analysis.program),
-            any(way.mail.transaction is not None for way in ways),
-            all(way.mail.guard is not None for way in ways),
-        )
 
 
 def _stats(analysis: Analysis, index: WordIndex) -> Stats:
