@@ -22,8 +22,8 @@ from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
-from sendonce.program.link import Linker
 from sendonce.program.inventory import inventory
+from sendonce.program.link import Linker
 from sendonce.program.paths import Path
 from sendonce.program.program import Program
 from sendonce.program.providers import Providers
@@ -128,7 +128,7 @@ def _paths(analysis: Analysis) -> Iterator[Path]:
 
 
 def _starts(analysis: Analysis, function: Function) -> list[Start]:
-    """The triggers of a function: those that packs know, a job that nobody enqueues, else unknown if nobody calls it."""
+    """The triggers of a function: those of packs, a job that nobody enqueues, else unknown if nobody calls it."""
     found = [*analysis.starts.of(function), *_callbacks(analysis, function)]
     if found:
         return found
