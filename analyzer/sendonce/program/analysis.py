@@ -75,6 +75,7 @@ def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = Fa
     analysis.summaries.run()
     analysis.paths = tuple(sorted(_paths(analysis), key=_order))
     analysis.inventory = inventory(program, providers, analysis.summaries.entries.values(), analysis.paths)
+    _look_at_the_rest(program, problems)
     analysis.problems = tuple(sorted({*problems, *index.problems}))
     analysis.stats = _stats(analysis, index)
     return analysis
@@ -113,6 +114,20 @@ def _facts(sources: Sources, file: SourceFile, problems: list[Problem]) -> Modul
     except OSError as error:
         problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror}"))
     return None
+
+
+def _look_at_the_rest(program: Program, problems: list[Problem]) -> None:
+    """Names the application files that are no Python, although no mail leads through them."""
+    from sendonce.frontend.syntax import check
+
+    for file in program.sources.files:
+        if file.role == "application" and not program.is_parsed(file):
+            try:
+                check(program.sources.read(file))
+            except ParseError as error:
+                problems.append(Problem(file.path, error.line, error.message))
+            except OSError:
+                pass  # the index has named it
 
 
 # ---------------------------------------------------------------------- paths
