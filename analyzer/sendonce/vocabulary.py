@@ -361,6 +361,8 @@ class Transaction(_Entry, frozen=True, kw_only=True):
     """Calls after which a unit of work has something to commit (`session.add`, `flush`)."""
     rows: tuple[str, ...] = ()
     """Classes of rows: an attribute set on a loaded one is such a write."""
+    statements: tuple[str, ...] = ()
+    """Calls that run a statement, such as `session.execute`: they are such a write if the statement writes."""
     commits: tuple[str, ...] = ()
     rollbacks: tuple[str, ...] = ()
     settings: dict[str, Scalar] = {}

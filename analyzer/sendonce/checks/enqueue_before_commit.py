@@ -36,8 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sendonce.checks.base import Fault, Rule, by_place, fault, named
-from sendonce.findings import Place, Related
+from sendonce.checks.base import Fault, Rule, fault, named
+from sendonce.checks.leaving import Leak, by_site, leaks, opens, shortest
+from sendonce.findings import Place
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path, place_of
 
@@ -46,25 +47,29 @@ CODE, NAME = "SO203", "enqueue-before-commit"
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault for each enqueue, or call that leads to a send, before the commit of what was written."""
-    paths = [path for path in analysis.paths if path.mail.transaction is not None and path.mail.transaction.kind == "unit"]
-    for place, group in by_place(paths, _place).items():
-        shown = min(group, key=lambda path: path.length)
-        transaction = shown.mail.transaction
-        assert transaction is not None
-        what = "enqueued" if shown.mail.enqueue is not None else "sent"
+    found = ((_place(leak), leak) for leak in leaks(analysis) if leak.transaction.kind == "unit")
+    for place, group in by_site(found).items():
+        shown = shortest(group)
+        what = "enqueued" if shown.enqueue is not None else "sent"
         message = (
-            f"{named(shown)} is {what} between the write and the commit of one unit of work ({transaction.note}): "
-            f"a failing commit leaves it {what}, and the next try does so again"
+            f"{named(shown.path)} is {what} between the write and the commit of one unit of work "
+            f"({shown.transaction.note}): a failing commit leaves it {what}, and the next try does so again"
         )
-        related = [Related(Place(transaction.path, transaction.line), "the commit comes only here")]
-        function = analysis.program.function(transaction.site.function).dotted
-        help = "commit first, then send or enqueue"
-        yield fault(analysis, (CODE, NAME), group, place, function, "error", message, help, related)
+        yield fault(
+            analysis,
+            (CODE, NAME),
+            [leak.path for leak in group],
+            place,
+            analysis.program.function(shown.transaction.site.function).dotted,
+            "error",
+            message,
+            "commit first, then send or enqueue",
+            opens(group, "the commit comes only here"),
+        )
 
 
-def _place(path: Path) -> Place:
-    assert path.mail.transaction is not None
-    return place_of(path.mail.enqueue or path.mail.transaction.site)
+def _place(leak: Leak) -> Place:
+    return place_of(leak.left or leak.transaction.site)
 
 
 RULE = Rule(CODE, NAME, __doc__, check)

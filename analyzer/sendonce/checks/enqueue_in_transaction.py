@@ -36,8 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sendonce.checks.base import Fault, Rule, by_place, fault, named, worst
-from sendonce.findings import Place, Related, Severity
+from sendonce.checks.base import Fault, Rule, fault, named, worst
+from sendonce.checks.leaving import Leak, assumed, by_site, leaks, opens, shortest
+from sendonce.findings import Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path, place_of
 
@@ -46,36 +47,32 @@ CODE, NAME = "SO201", "enqueue-in-transaction"
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault an enqueue, over all transactions that are open at it."""
-    paths = [path for path in analysis.paths if _is_fault(path)]
-    for place, group in by_place(paths, _place).items():
-        shown = min(group, key=lambda path: path.length)
-        transaction, enqueue = shown.mail.transaction, shown.mail.enqueue
-        assert transaction is not None and enqueue is not None
+    found = ((place_of(leak.left), leak) for leak in leaks(analysis) if leak.left is not None and _is_fault(leak))
+    for place, group in by_site(found).items():
+        shown = shortest(group)
+        transaction, left = shown.transaction, shown.left
+        assert left is not None
         message = (
-            f"the job that sends {named(shown)} is enqueued while a transaction is open ({transaction.note}, line "
+            f"the job that sends {named(shown.path)} is enqueued while a transaction is open ({transaction.note}, line "
             f"{transaction.line} of {transaction.path}): a worker may run it before the commit, and a rollback and a "
             f"second try enqueue it again"
         )
-        help = "enqueue after the commit: transaction.on_commit(...), delay_on_commit(...), or after the block"
-        related = [
-            Related(Place(path.mail.transaction.path, path.mail.transaction.line), "the transaction opens here")
-            for path in group
-            if path.mail.transaction is not None
-        ]
-        related += [Related(place_of(path.mail.enqueue), "the enqueue") for path in group if path.mail.enqueue]
-        function = analysis.program.function(enqueue.function).dotted
-        severity = worst(_severity(path) for path in group)
-        yield fault(analysis, (CODE, NAME), group, place, function, severity, message, help, related)
+        yield fault(
+            analysis,
+            (CODE, NAME),
+            [leak.path for leak in group],
+            place,
+            analysis.program.function(left.function).dotted,
+            worst(_severity(leak.path) for leak in group),
+            message,
+            "enqueue after the commit: transaction.on_commit(...), delay_on_commit(...), or after the block",
+            opens(group, "the transaction opens here"),
+            assumes=assumed(group),
+        )
 
 
-def _is_fault(path: Path) -> bool:
-    transaction = path.mail.transaction
-    return path.mail.enqueue is not None and transaction is not None and transaction.kind != "unit"
-
-
-def _place(path: Path) -> Place:
-    assert path.mail.enqueue is not None
-    return place_of(path.mail.enqueue)
+def _is_fault(leak: Leak) -> bool:
+    return leak.transaction.kind != "unit"
 
 
 def _severity(path: Path) -> Severity:

@@ -38,8 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sendonce.checks.base import Fault, Rule, by_place, fault, named, worst
-from sendonce.findings import Place, Related, Severity
+from sendonce.checks.base import Fault, Rule, fault, named, worst
+from sendonce.checks.leaving import Leak, assumed, by_site, leaks, opens, shortest
+from sendonce.findings import Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path, place_of
 
@@ -48,35 +49,31 @@ CODE, NAME = "SO202", "send-in-transaction"
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault for each call that leads to a send out of a function with an open transaction."""
-    paths = [path for path in analysis.paths if _is_fault(path)]
-    for place, group in by_place(paths, _place).items():
-        shown = min(group, key=lambda path: path.length)
-        transaction = shown.mail.transaction
-        assert transaction is not None
+    found = ((place_of(leak.transaction.site), leak) for leak in leaks(analysis) if _is_fault(leak))
+    for place, group in by_site(found).items():
+        shown = shortest(group)
+        transaction = shown.transaction
         message = (
-            f"{named(shown)} is sent while a transaction is open ({transaction.note}, line {transaction.line} of "
+            f"{named(shown.path)} is sent while a transaction is open ({transaction.note}, line {transaction.line} of "
             f"{transaction.path}): if anything after it fails, the rows roll back, the mail stays sent, and the next "
             f"try sends it again"
         )
-        help = "send after the commit: transaction.on_commit(...), or move the call behind the block"
-        related = [
-            Related(Place(path.mail.transaction.path, path.mail.transaction.line), "the transaction opens here")
-            for path in group
-            if path.mail.transaction is not None
-        ]
-        function = analysis.program.function(transaction.site.function).dotted
-        severity = worst(_severity(path) for path in group)
-        yield fault(analysis, (CODE, NAME), group, place, function, severity, message, help, related)
+        yield fault(
+            analysis,
+            (CODE, NAME),
+            [leak.path for leak in group],
+            place,
+            analysis.program.function(transaction.site.function).dotted,
+            worst(_severity(leak.path) for leak in group),
+            message,
+            "send after the commit: transaction.on_commit(...), or move the call behind the block",
+            opens(group, "the transaction opens here"),
+            assumes=assumed(group),
+        )
 
 
-def _is_fault(path: Path) -> bool:
-    transaction = path.mail.transaction
-    return path.mail.enqueue is None and transaction is not None and transaction.kind != "unit"
-
-
-def _place(path: Path) -> Place:
-    assert path.mail.transaction is not None
-    return place_of(path.mail.transaction.site)
+def _is_fault(leak: Leak) -> bool:
+    return leak.enqueue is None and leak.transaction.kind != "unit"
 
 
 def _severity(path: Path) -> Severity:

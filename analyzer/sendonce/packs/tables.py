@@ -85,6 +85,7 @@ class Tables:
     transaction_decorators: Lookup[v.Transaction] = Lookup("transaction", "decorators")
     transaction_begins: Lookup[v.Transaction] = Lookup("transaction", "begins")
     transaction_writes: Lookup[v.Transaction] = Lookup("transaction", "writes")
+    transaction_statements: Lookup[v.Transaction] = Lookup("transaction", "statements")
     transaction_commits: Lookup[v.Transaction] = Lookup("transaction", "commits")
     transaction_rollbacks: Lookup[v.Transaction] = Lookup("transaction", "rollbacks")
     transaction_savepoints: Lookup[v.Transaction] = Lookup("transaction", "savepoints")

@@ -55,6 +55,14 @@ class Transaction:
 
 
 @dataclass(frozen=True)
+class Exposed:
+    """A transaction that is open while something leaves: the job at `enqueue`, or the mail itself where that is None."""
+
+    transaction: Transaction
+    enqueue: Site | None
+
+
+@dataclass(frozen=True)
 class Guard:
     """A reservation that dominates the send: the claim's place, what it claims, how sure that is."""
 
@@ -104,12 +112,24 @@ class Mail:
     transaction: Transaction | None = None
     written: Place | None = None
     """A write of a unit of work that came before the mail and was not yet committed."""
+    clean: bool = False
+    """All that was written further out is committed right before the mail."""
+    commit: Place | None = None
+    """A commit of a unit of work that comes after the mail."""
+    inner: tuple[Exposed, ...] = ()
+    """What is open further in, in the jobs that lead to the mail."""
     guard: Guard | None = None
     loop: Site | None = None
     conditions: tuple[Condition, ...] = ()
     pending: tuple[Condition, ...] = ()
     """Tests that ask what a caller passes: they may be claims, which only the caller can tell."""
     confidence: Confidence = "high"
+
+    @property
+    def exposed(self) -> tuple[Exposed, ...]:
+        """All transactions that are open while the mail or one of the jobs that lead to it leaves, innermost first."""
+        here = () if self.transaction is None else (Exposed(self.transaction, self.enqueue),)
+        return (*self.inner, *here)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -125,6 +145,9 @@ class Mail:
             self.escaped,
             self.transaction is not None,
             self.written is not None,
+            self.clean,
+            self.commit is not None,
+            len(self.inner),
             self.guard is not None and self.guard.key,
             self.conditions,
             self.pending,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sendonce.findings import Confidence, Place, Step, Trigger, weakest
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing
-from sendonce.program.mail import Mail
+from sendonce.program.mail import Mail, Transaction
 from sendonce.program.program import Program
 from sendonce.program.starts import Start
 from sendonce.program.summaries import Entry
@@ -69,13 +69,12 @@ def trace(path: Path, program: Program) -> tuple[Step, ...]:
     """The path as steps: the trigger, each hop, transaction and reservation on the way, the send."""
     trigger = path.trigger
     steps = [Step("trigger", trigger.place, trigger.function, " ".join(filter(None, (trigger.kind, trigger.detail))))]
-    transaction, guard = path.mail.transaction, path.mail.guard
+    guard = path.mail.guard
+    opened = [one.transaction for one in path.mail.exposed]
     for crossing in path.crossings():
         site = crossing.site
         function = program.function(site.function).dotted
-        if transaction is not None and transaction.site is site:
-            where = Place(transaction.path, transaction.line)
-            steps.append(Step("transaction", where, transaction.function, transaction.note))
+        steps.extend(_opened(opened, site))
         if guard is not None and guard.function == site.function and Step_at(guard.path, guard.line) not in steps:
             steps.append(Step("reservation", Place(guard.path, guard.line), guard.function, guard.note))
             guard = None
@@ -83,12 +82,18 @@ def trace(path: Path, program: Program) -> tuple[Step, ...]:
     provider = path.mail.provider
     site = provider.site
     function = program.function(site.function).dotted
-    if transaction is not None and transaction.site is site:
-        steps.append(Step("transaction", Place(transaction.path, transaction.line), function, transaction.note))
+    steps.extend(_opened(opened, site))
     if guard is not None and guard.function == site.function:
         steps.append(Step("reservation", Place(guard.path, guard.line), guard.function, guard.note))
     steps.append(Step("send", place_of(site), function, provider.api))
     return tuple(steps)
+
+
+def _opened(transactions: list[Transaction], site: Site) -> Iterator[Step]:
+    """The transactions of a site as steps; each is told once, where the path first passes its site."""
+    for one in [one for one in transactions if one.site is site]:
+        transactions.remove(one)
+        yield Step("transaction", Place(one.path, one.line), one.function, one.note)
 
 
 def Step_at(path: str, line: int) -> Step:  # noqa: N802

@@ -159,9 +159,9 @@ class Summaries:
 
     def _hopped(self, mail: Mail, crossing: Crossing) -> Mail:
         """What becomes of the mail at a hop that is more than a call."""
-        if crossing.hop == "enqueue" and not mail.deferred:
+        if crossing.hop == "enqueue":
             same = crossing.enqueue is not None and crossing.enqueue.same_database
-            mail = replace(mail, enqueue=crossing.site, enqueued=True, transaction=None, written=None, escaped=same)
+            mail = _left(mail, crossing.site, same)
             if crossing.unique and mail.guard is None:
                 mail = replace(mail, guard=self.claims.unique_job(crossing.site))
         elif crossing.hop in ("defer", "schedule"):
@@ -241,17 +241,8 @@ class Summaries:
         if mail.guard is None:
             mail = replace(mail, pending=(*mail.pending, *self.claims.pending_at(site))[:MAX_CONDITIONS])
         if mail.transaction is None and not mail.escaped:
-            mail = self._in_transaction(mail, site)
+            mail = self.transactions.at(mail, site)
         return self._settled(mail, site)
-
-    def _in_transaction(self, mail: Mail, site: Site) -> Mail:
-        """The mail with the transaction, or the uncommitted write, that a site adds."""
-        block = self.transactions.open_at(site)
-        if block is not None:
-            return replace(mail, transaction=block)
-        written = self.transactions.written_at(site, mail.written)
-        unit = self.transactions.committed_after(site, written) if written is not None else None
-        return replace(mail, written=written, transaction=unit)
 
     def _settled(self, mail: Mail, site: Site) -> list[Mail]:
         if mail.template is not None:
@@ -285,6 +276,22 @@ class Summaries:
                     if kept is not True:
                         found.append(kept)
         return found
+
+
+def _left(mail: Mail, enqueue: Site, same_database: bool) -> Mail:
+    """The mail outside the job that leads to it: what the job does in its own run is done."""
+    return replace(
+        mail,
+        enqueue=enqueue,
+        enqueued=True,
+        deferred=False,
+        transaction=None,
+        written=None,
+        clean=False,
+        commit=None,
+        inner=mail.exposed,
+        escaped=same_database,
+    )
 
 
 def _is_plain(value: Value) -> bool:
