@@ -76,9 +76,16 @@ def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = Fa
     analysis.paths = tuple(sorted(_paths(analysis), key=_order))
     analysis.inventory = inventory(program, providers, analysis.summaries.entries.values(), analysis.paths)
     _look_at_the_rest(program, problems)
+    analysis.unresolved = tuple(_unresolved(analysis))
     analysis.problems = tuple(sorted({*problems, *index.problems}))
     analysis.stats = _stats(analysis, index)
     return analysis
+
+
+def _unresolved(analysis: Analysis) -> Iterator[Related]:
+    """Method calls on unknown objects that may lead to a mail."""
+    leading = [analysis.program.function(id) for id in sorted(analysis.summaries.entries)]
+    return analysis.callers.loose.unresolved(leading)
 
 
 def _prepared(program: Program, settings: Settings) -> Analysis:

@@ -15,6 +15,7 @@ from sendonce.program.connections import Connections
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.link import Edge, Linker
+from sendonce.program.loose import Loose
 from sendonce.program.symbols import Class, Function, Module, own_nodes, words_of
 from sendonce.program.values import Attr
 
@@ -32,6 +33,7 @@ class Callers:
         self.flows = flows
         self.linker = linker
         self.connections = Connections(evaluator, flows, linker)
+        self.loose = Loose(evaluator)
         self.registry = starts.Registry(evaluator, flows, linker)
         self._into: dict[str, list[Edge]] = {}
         self._fresh: list[Edge] = []
@@ -54,7 +56,11 @@ class Callers:
         """Links everything that may call a function; gives the new edges, whatever they lead to."""
         function = self.program.function(id)
         self._link_callers(function)
+        for edge in self.loose.wanted(function):
+            self._add(edge)
         for edge in self.connections.firing(function, self._link):
+            self._add(edge)
+        for edge in self._after_jobs(function):
             self._add(edge)
         fresh, self._fresh = self._fresh, []
         return fresh
@@ -74,13 +80,29 @@ class Callers:
             for one in self.linker.opens(candidate)
         )
 
+    def _after_jobs(self, function: Function) -> Iterator[Edge]:
+        """The edges from jobs into a method that the queue calls when they have ended (`on_failure`)."""
+        if function.cls is None or function.name not in self.linker.after_methods:
+            return
+        homes = (function.cls, *self.evaluator.hierarchy.subclasses(function.cls.id))
+        for job in dict.fromkeys(one for home in homes for one in self.program.mentioning(home.name)):
+            self._link(job)
+        for home in homes:
+            for body in self.program.mentioning(home.name):
+                for site in self.flows.of(body).sites:
+                    yield from self.linker.ended(site, function, home)
+
     def _link(self, function: Function) -> None:
         if function.id in self._linked:
             return
         self._linked.add(function.id)
         for site in self.flows.of(function).sites:
-            for edge in self.linker.reached(site).edges:
+            reached = self.linker.reached(site)
+            for edge in (*reached.edges, *self.loose.note(site, reached)):
                 self._add(edge)
+            for handed in reached.handed:
+                self.connections.handed(handed)
+                self.registry.handed(handed)
             self.connections.note(site)
             self.registry.note(site)
 

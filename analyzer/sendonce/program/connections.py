@@ -11,7 +11,7 @@ from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
-from sendonce.program.link import Crossing, Edge, Linker
+from sendonce.program.link import Crossing, Edge, Handed, Linker
 from sendonce.program.symbols import Function
 from sendonce.program.values import (
     FALSE,
@@ -74,6 +74,11 @@ class Connections:
         for _, entry in self.evaluator.lookup(self.packs.connect_decorators, call.func):
             if call.args and not entry.signal or entry.signal == ("receiver",):
                 self._add(site, entry, call, call.args[-1])
+
+    def handed(self, handed: Handed) -> None:
+        """Remembers a handler that a helper of the project attaches."""
+        if isinstance(handed.register.entry, v.Connect):
+            self._add(handed.site, handed.register.entry, handed.register.call, handed.handler)
 
     def _add(self, site: Site, entry: object, call: Call, handler: Value) -> None:
         assert isinstance(entry, v.Connect)

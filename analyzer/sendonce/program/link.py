@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from sendonce import vocabulary as v
 from sendonce.findings import Confidence, HopKind, weakest
@@ -16,7 +17,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.getattrs import possible_names
 from sendonce.program.held import Site
-from sendonce.program.symbols import Function
+from sendonce.program.symbols import Class, Function
 from sendonce.program.values import (
     UNKNOWN,
     Attr,
@@ -95,6 +96,24 @@ class Open:
     outer: tuple[Crossing, ...] = ()
     """Crossings between that call and the function that has this open call, innermost first."""
     enqueue: v.Enqueue | None = None
+    register: Register | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Register:
+    """A call that hands a handler to a framework: the entry of the pack, and the call with its options."""
+
+    entry: v.Trigger | v.Connect
+    call: Call
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """A handler that a helper (a decorator of the project) hands to a framework, where the helper is called."""
+
+    site: Site
+    register: Register
+    handler: Value
 
 
 @dataclass
@@ -103,6 +122,7 @@ class Reached:
 
     edges: list[Edge] = field(default_factory=list)
     opens: list[Open] = field(default_factory=list)
+    handed: list[Handed] = field(default_factory=list)
 
 
 class Linker:
@@ -122,8 +142,35 @@ class Linker:
         """The edges and open calls of a site."""
         if site not in self._reached:
             found = self._reached[site] = Reached()
+            self._open_registers(found, site)
             self._reach(found, site.call.func, site.call.names, site.call.args, site, "call", ())
         return self._reached[site]
+
+    def _open_registers(self, found: Reached, site: Site) -> None:
+        """Registrations of a handler that the function is given: known where the function is called."""
+        for register, handler in self.registers(site.call):
+            if isinstance(handler, Param) or (handler.free and self._is_open(handler)):
+                found.opens.append(Open(handler, (), (), site, "trigger", (), None, register))
+
+    def registers(self, call: Call) -> Iterator[tuple[Register, Value]]:
+        """What a call hands to a framework, as packs say: triggers' handlers and those of signals."""
+        decorators = [(call, call.func)]
+        if isinstance(call.func, Call):
+            decorators.append((call.func, call.func.func))
+        last = call.args[-1] if call.args else None
+        for described, shape in decorators:
+            for table in (self.packs.trigger_decorators, self.packs.connect_decorators):
+                for _, entry in self._entries(table, shape):
+                    if last is not None and _decorates(entry, described, call):
+                        yield Register(entry, described), last
+        for table in (self.packs.trigger_registers, self.packs.connect_registers):
+            for _, entry in self._entries(table, call.func):
+                handler = arguments.first_argument(self.evaluator, call, entry.handler)
+                if handler is not None:
+                    yield Register(entry, call), handler
+
+    def _entries(self, table: object, shape: Value) -> tuple[tuple[object, v.Trigger | v.Connect], ...]:
+        return self.evaluator.lookup(table, shape)
 
     def edges(self, function: Function) -> Iterator[Edge]:
         """All edges that leave a function."""
@@ -200,15 +247,31 @@ class Linker:
             return
         if self._called_job(found, call, site, hop, outer):
             return
+        resolved = self.evaluator.resolve(callee)
+        parts = options(resolved) if isinstance(resolved, Union) else (callee,)
+        for part in parts:
+            self._reach_one(found, part, names, args, site, hop, outer, "high" if len(parts) == 1 else "medium")
+
+    def _reach_one(
+        self,
+        found: Reached,
+        callee: Value,
+        names: tuple[str, ...],
+        args: tuple[Value, ...],
+        site: Site,
+        hop: HopKind,
+        outer: tuple[Crossing, ...],
+        sure: Confidence,
+    ) -> None:
+        """Adds what one of the values that a call may mean leads to."""
         some = False
         for choice, test in self._choices(callee):
-            sure: Confidence = "high" if choice is callee else "medium"
             for ref, more_names, more_args, confidence in list(self.callables(choice)):
                 some = True
+                confidence = weakest(sure, confidence, "high" if choice is callee else "medium")
                 self._enter(
-                    found, ref, (*more_names, *names), (*more_args, *args), site, hop, outer,
-                    weakest(sure, confidence), choice, test=test,
-                )  # fmt: skip
+                    found, ref, (*more_names, *names), (*more_args, *args), site, hop, outer, confidence, choice, test=test
+                )
         if not some and self._is_open(callee):
             found.opens.append(Open(callee, names, args, site, hop, outer))
 
@@ -260,10 +323,27 @@ class Linker:
         """What an open call of a helper becomes where the helper is called with `crossing`'s binding."""
         callee = substitute(inner.callee, crossing.binding)
         around = (*inner.outer, crossing, *outer)
+        if inner.register is not None:
+            self._hand(found, inner, callee, crossing, around)
+            return
         if inner.enqueue is not None:
             self._job(found, inner.enqueue, callee, inner.names, inner.args, inner.site, around)
             return
         self._reach(found, callee, inner.names, inner.args, inner.site, inner.hop, around)
+
+    def _hand(
+        self, found: Reached, inner: Open, handler: Value, crossing: Crossing, around: tuple[Crossing, ...]
+    ) -> None:
+        """A registration in a helper, where the helper is called: known now, or still up to the next caller."""
+        assert inner.register is not None
+        call = substitute(inner.register.call, crossing.binding)
+        if not isinstance(call, Call) or len(around) > MAX_NESTING:
+            return
+        register = replace(inner.register, call=call)
+        if handler.free and self._is_open(handler):
+            found.opens.append(replace(inner, callee=handler, outer=around, register=register))
+        else:
+            found.handed.append(Handed(around[-1].site, register, handler))
 
     def _carries(self, value: Value) -> bool:
         """Whether a value may hold a function that the callee calls."""
@@ -274,16 +354,27 @@ class Linker:
             for part in walk(self.evaluator.resolve(value))
         )
 
-    @staticmethod
-    def _is_open(callee: Value) -> bool:
+    def _is_open(self, callee: Value) -> bool:
         """Whether the callee depends on what the function is given, in a way that a caller can settle."""
-        head = callee
+        head, first = callee, ""
         while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
+            first = head.name if isinstance(head, Attr) else first
             if isinstance(head, Call):
                 head = head.args[0] if head.func is GETATTR and head.args else head.func
             else:
                 head = head.base
-        return isinstance(head, Param) and bool(callee.free)
+        return isinstance(head, Param) and bool(callee.free) and not self._is_library_member(head, first)
+
+    def _is_library_member(self, owner: Param, name: str) -> bool:
+        """Whether an attribute of a method's own object is one that only a library can have put there."""
+        function = self.program.function(owner.function)
+        if not (function.is_method and function.params[0].name == owner.name and function.cls is not None):
+            return False
+        hierarchy = self.evaluator.hierarchy
+        for cls in (function.cls, *hierarchy.subclasses(function.cls.id)):
+            if hierarchy.find(cls.id, name) is not None or hierarchy.writers(cls.id, name):
+                return False
+        return bool(hierarchy.external_bases(function.cls.id))
 
     # ------------------------------------------------------------------ what packs know
 
@@ -347,8 +438,10 @@ class Linker:
     def _enqueue_entries(self, callee: Value) -> list[v.Enqueue]:
         """The entries for an enqueueing call; a telling method name is enough where the receiver is unknown."""
         found = [entry for _, entry in self.evaluator.lookup(self.packs.enqueues, callee)]
-        if found or not isinstance(callee, Attr) or self.evaluator.shapes(callee) or self.evaluator.types(callee.base):
+        if found or not isinstance(callee, Attr) or self.evaluator.types(callee.base):
             return found  # type: ignore[return-value]
+        if not all(_is_attribute_of_object(shape) for shape in self.evaluator.shapes(callee.base)):
+            return []
         if isinstance(self.evaluator.resolve(callee), FunctionRef):
             return []
         return [entry for pack in self.packs.packs for entry in pack.enqueue if entry.telling and callee.name in _last_names(entry)]
@@ -376,6 +469,24 @@ class Linker:
             )  # fmt: skip
         if not targets and job.free:
             found.opens.append(Open(job, names, args, site, "enqueue", outer, entry))
+
+    @cached_property
+    def after_methods(self) -> frozenset[str]:
+        """Names of methods that queues call when a job has ended."""
+        return frozenset(name for pack in self.packs.packs for job in pack.job for name in job.after)
+
+    def ended(self, site: Site, method: Function, home: Class) -> Iterator[Edge]:
+        """The edge from a job, decorated at `site` with the class `home`, into a method that runs when it has ended."""
+        for job, described in self.evaluator.jobs_of(site.call):
+            if method.name not in job.after or not site.call.args:
+                continue
+            for given in arguments.given(self.evaluator, described, job.base):
+                if self.evaluator.resolve(given) is not ClassRef(home.id):
+                    continue
+                for ref, *_ in self.callables(site.call.args[-1]):
+                    own = Site(ref.id, site.path, 0, site.at, site.call, None)
+                    binding = {Param(method.id, method.params[0].name): site.call} if method.params else {}
+                    yield Edge(method.id, (Crossing(own, "call", dict(binding), callee=method.id),))
 
     def _filled_in(self, ref: FunctionRef) -> tuple[Value, ...]:
         """The leading parameters that the queue itself fills in (`bind=True`, arq's `ctx`)."""
@@ -652,6 +763,18 @@ def _replaced(value: Value, old: Value, new: Value) -> Value:
             return Call(_replaced(func, old, new), names, args, at)
         case _:
             return new if value is old else value
+
+
+def _is_attribute_of_object(shape: str) -> bool:
+    """Whether a shape is an attribute of some library object (`fastapi.Request().app.state.queue`): anything may be there."""
+    return "()." in shape and not shape.endswith("()")
+
+
+def _decorates(entry: v.Trigger | v.Connect, described: Call, call: Call) -> bool:
+    """Whether a call is the use of a decorator, not the making of one (`receiver(signal)` before its function)."""
+    if isinstance(entry, v.Connect):
+        return described is not call or not entry.signal or entry.signal == ("receiver",)
+    return True
 
 
 def _last_names(entry: v.Enqueue) -> frozenset[str]:

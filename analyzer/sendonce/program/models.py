@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sendonce import facts
 from sendonce import vocabulary as v
 from sendonce.program import arguments
-from sendonce.program.symbols import Class
+from sendonce.program.symbols import Binding, Class
 from sendonce.program.values import (
     UNKNOWN,
     Attr,
@@ -55,22 +56,17 @@ class Models:
 
     def is_manager_class(self, id: str) -> bool:
         """Whether a project class is a manager or query set: a library call on an instance keeps its model."""
-        return any(
-            base in self._collections for base in self.evaluator.hierarchy.external_bases(id)
-        )
+        return not self._collections.isdisjoint(self.evaluator.hierarchy.external_bases(id))
 
-    @property
+    @cached_property
     def _collections(self) -> frozenset[str]:
-        known: frozenset[str] | None = self.__dict__.get("_known")
-        if known is None:
-            found = {
-                shape.rpartition("().")[0]
-                for shape, pairs in self.evaluator.packs.returns.items()
-                for _, entry in pairs
-                if entry.keeps_model and "()." in shape
-            }
-            known = self.__dict__["_known"] = frozenset(found)
-        return known
+        """The library classes whose calls keep the model of their object."""
+        return frozenset(
+            shape.rpartition("().")[0]
+            for shape, pairs in self.evaluator.packs.returns.items()
+            for _, entry in pairs
+            if entry.keeps_model and "()." in shape
+        )
 
     def manager_row(self, id: str) -> Value | None:
         """A row of a project's manager or query set class: of the model on which it stands."""
@@ -158,33 +154,44 @@ class Models:
 
     def _reversed(self, id: str, name: str) -> Iterator[Value]:
         wanted = {cls.id for cls in self.evaluator.hierarchy.mro(id)}
-        for cls in self._candidates(name):
-            for bindings in cls.scope.values():
-                node = bindings[-1].node
-                if not isinstance(node, facts.Call):
+        for cls, binding in self._relations_like(name, self.program.cls(id).name):
+            value = self.evaluator.binding_value(cls.module, cls, binding)
+            if not isinstance(value, Call):
+                continue
+            for _, entry in self.evaluator.lookup(self.evaluator.packs.relations, value.func):
+                assert isinstance(entry, v.Relation)
+                if self._back_name(value, entry, cls) != name:
                     continue
-                value = self.evaluator.binding_value(cls.module, cls, bindings[-1])
-                if not isinstance(value, Call):
-                    continue
-                for _, entry in self.evaluator.lookup(self.evaluator.packs.relations, value.func):
-                    assert isinstance(entry, v.Relation)
-                    if self._back_name(value, entry, cls) != name:
-                        continue
-                    target = self._target(value, entry)
-                    if isinstance(target, ClassRef) and target.id in wanted:
-                        row = ClassRef(cls.id)
-                        yield self._rows(row, entry.type) if entry.back_many else Some(row)
-                        return
+                target = self._target(value, entry)
+                if isinstance(target, ClassRef) and target.id in wanted:
+                    row = ClassRef(cls.id)
+                    yield self._rows(row, entry.type) if entry.back_many else Some(row)
+                    return
 
-    def _candidates(self, name: str) -> Iterator[Class]:
-        """Classes with a relation that may be called so from the other side."""
-        files = dict.fromkeys(self.program.index.files_with(name))
-        stem = name.removesuffix("_set")
-        for word in {stem, stem.capitalize()} - {name}:
-            files.update(dict.fromkeys(self.program.index.files_with(word)))
-        for file in sorted(files, key=lambda one: one.path):
+    def _relations_like(self, name: str, model: str) -> Iterator[tuple[Class, Binding]]:
+        """Relations that may be called so from the other side: by a text that names it, or by the class they stand in."""
+        index = self.program.index
+        stem = name.removesuffix("_set").replace("_", "")
+        files = {file.path: file for word in (name, model) for file in index.files_with(word)}
+        for _, file in sorted(files.items()):
+            if not any(index.has(file, word) for word in self._relation_words):
+                continue
             module = self.program.module_of(file)
-            yield from module.classes.values() if module is not None else ()
+            for cls in module.classes.values() if module is not None else ():
+                by_default = cls.name.lower() == stem
+                if by_default or index.has(file, name):
+                    yield from ((cls, found) for found in self._calls(cls) if by_default or _mentions(found, name))
+
+    def _calls(self, cls: Class) -> Iterator[Binding]:
+        for bindings in cls.scope.values():
+            node = bindings[-1].node
+            if isinstance(node, facts.Call) and _last_word(node.func) in self._relation_words:
+                yield bindings[-1]
+
+    @cached_property
+    def _relation_words(self) -> frozenset[str]:
+        """The last names of calls that make a relation."""
+        return frozenset(shape.rpartition(".")[2] for shape in self.evaluator.packs.relations)
 
     def _back_name(self, call: Call, entry: v.Relation, cls: Class) -> str:
         given = arguments.first_argument(self.evaluator, call, entry.back)
@@ -192,6 +199,20 @@ class Models:
         if constant is not None:
             return str(constant.value)
         return entry.back_default.replace("{model}", cls.name.lower())
+
+
+def _mentions(binding: Binding, name: str) -> bool:
+    """Whether a text in the call is this name."""
+    node = binding.node
+    return isinstance(node, facts.Call) and any(
+        isinstance(arg.value, facts.Constant) and arg.value.value == name for arg in node.args
+    )
+
+
+def _last_word(node: facts.Expr) -> str:
+    if isinstance(node, facts.Attribute):
+        return node.attr
+    return node.id if isinstance(node, facts.Name) else ""
 
 
 def _setting_name(value: Value) -> str:

@@ -14,7 +14,7 @@ from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
-from sendonce.program.link import Crossing, Edge, Linker
+from sendonce.program.link import Crossing, Edge, Handed, Linker
 from sendonce.program.symbols import Class, Function
 from sendonce.program.values import (
     Attr,
@@ -22,12 +22,15 @@ from sendonce.program.values import (
     ClassRef,
     Const,
     External,
+    UNKNOWN,
     FunctionRef,
+    Op,
     Param,
     Seq,
     Some,
     Table,
     Text,
+    Updated,
     Value,
     options,
 )
@@ -92,6 +95,11 @@ class Registry:
             handler = arguments.first_argument(self.evaluator, call, entry.handler)
             if handler is not None:
                 self._add(site, entry, call, handler)
+
+    def handed(self, handed: Handed) -> None:
+        """Remembers a handler that a helper of the project registers."""
+        if isinstance(handed.register.entry, v.Trigger):
+            self._add(handed.site, handed.register.entry, handed.register.call, handed.handler)
 
     def _add(self, site: Site, entry: object, call: Call, handler: Value) -> None:
         assert isinstance(entry, v.Trigger)
@@ -295,8 +303,9 @@ class Starts:
         for name in sorted({self.program.cls(id).name for id in wanted}):
             for file in self.program.index.files_with(name, attribute):
                 module = self.program.module_of(file)
-                for cls in module.classes.values() if module is not None else ():
-                    if attribute not in cls.scope or base not in hierarchy.external_bases(cls.id):
+                views = [cls for cls in module.classes.values() if attribute in cls.scope] if module else []
+                for cls in [one for view in views for one in (view, *hierarchy.subclasses(view.id))]:
+                    if base not in hierarchy.external_bases(cls.id):
                         continue
                     given = self.evaluator.resolve(Attr(ClassRef(cls.id), attribute))
                     named = [one for one in options(given) if isinstance(one, ClassRef) and one.id in wanted]
@@ -385,18 +394,39 @@ class Starts:
                         yield self.evaluator.resolve(write.value)
 
     def _at_keys(self, value: Value, keys: list[str], entry: v.Trigger) -> Iterator[tuple[str, str]]:
-        if not isinstance(value, Table) or len(keys) != 2 or keys[0] != "*":
+        if len(keys) != 2 or keys[0] != "*":
             return
-        for key, item in zip(value.keys, value.values, strict=True):
+        for table in self._merged(value):
+            yield from self._rows(table, keys[1], entry)
+
+    def _merged(self, value: Value, depth: int = 0) -> Iterator[Table]:
+        """The tables that one is made of: `dict(A)`, `A | B`, one of several."""
+        for option in options(self.evaluator.resolve(value)) if depth < MAX_WRAPPERS else ():
+            match option:
+                case Table():
+                    yield option
+                    for inner in option.values if UNKNOWN in option.keys else ():
+                        yield from self._merged(inner, depth + 1)
+                case Op(op="|", operands=parts) | Call(func=External(dotted="builtins.dict"), args=parts):
+                    for part in parts:
+                        yield from self._merged(part, depth + 1)
+                case Updated(base=base):
+                    yield from self._merged(base, depth + 1)
+                case _:
+                    pass
+
+    def _rows(self, table: Table, name: str, entry: v.Trigger) -> Iterator[tuple[str, str]]:
+        """The (detail, name) pairs of a table of tables."""
+        for key, item in zip(table.keys, table.values, strict=True):
             row = self.evaluator.resolve(item)
             if not isinstance(row, Table):
                 continue
             given = {str(k.value): v for k, v in zip(row.keys, row.values, strict=True) if isinstance(k, Const)}
-            if keys[1] in given:
+            if name in given:
                 detail = " ".join(filter(None, (self.shown(given[d]) for d in entry.detail if d in given)))
-                name = self.evaluator.constant(given[keys[1]])
-                if name is not None:
-                    yield detail or self.shown(key), str(name.value)
+                task = self.evaluator.constant(given[name])
+                if task is not None:
+                    yield detail or self.shown(key), str(task.value)
 
     def _scheduled_jobs(self, function: Function) -> Iterator[Start]:
         """Jobs whose decorator carries a schedule."""
@@ -419,8 +449,18 @@ class Starts:
         return Start(self._trigger("job", function, ""), function.id)
 
     def unknown(self, function: Function) -> Start:
-        """The trigger of a function that nobody known calls."""
-        return Start(self._trigger("unknown", function, ""), function.id)
+        """The trigger of a function that nobody known calls: a framework, if it stands in a class of one."""
+        return Start(self._trigger(self._framework_kind(function), function, ""), function.id)
+
+    def _framework_kind(self, function: Function) -> TriggerKind:
+        """The kind of trigger that a class of a framework is, for public methods that no entry names (own actions)."""
+        if function.cls is None or not function.is_method or function.name.startswith("_"):
+            return "unknown"
+        for base in self.evaluator.hierarchy.external_bases(function.cls.id):
+            for entry in self._entries(base):
+                if entry.kind in ("controller", "command", "admin") and any("*" not in one for one in entry.methods):
+                    return entry.kind
+        return "unknown"
 
     # ------------------------------------------------------------------ webhooks
 
