@@ -181,6 +181,8 @@ def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path
     """The paths of one trigger over one entry, if what the framework passes allows it."""
     summaries = analysis.summaries
     for mail in summaries.started(entry.mail, start):
+        if mail.guard is None:
+            mail = replace(mail, guard=analysis.claims.injected(analysis.program.function(start.function)))
         if mail.transaction is None and not mail.escaped:
             mail = replace(mail, transaction=analysis.transactions.request_at(start, entry, mail))
         yield Path(start, mail, entry)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sendonce.findings import weakest
 from sendonce.program import held as h
+from sendonce.program.dependencies import injected
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
@@ -19,6 +20,7 @@ from sendonce.program.releases import Releases
 from sendonce.program.reservations import Matched, Part, Reservation, Reservations, key_of
 from sendonce.program.rows import Rows
 from sendonce.program.stability import Stability
+from sendonce.program.symbols import Function
 from sendonce.program.transactions import Transactions
 from sendonce.program.uniques import Uniques
 from sendonce.program.values import NONE, Attr, Call, Param, Value, walk
@@ -49,6 +51,7 @@ class Claims:
         self.provider_keys = ProviderKeys(evaluator)
         self.locks = Locks(evaluator, flows, linker, self.outcomes, transactions)
         self._known: dict[Site, Guard | None] = {}
+        self._injected: dict[str, Guard | None] = {}
         self._made: dict[Call, Reservation | None] = {}
 
     # ------------------------------------------------------------------ what others ask
@@ -88,6 +91,20 @@ class Claims:
                     return True
         return False
 
+    def injected(self, function: Function) -> Guard | None:
+        """The reservation that a dependency of a handler has won before the handler runs."""
+        if function.id not in self._injected:
+            self._injected[function.id] = self._of_dependencies(function)
+        return self._injected[function.id]
+
+    def _of_dependencies(self, function: Function) -> Guard | None:
+        for ref in injected(self.linker, function):
+            made = Call(ref, (), (), (function.module.path, function.line, 0))
+            found = self._raising(made, Scene(function=function.id))
+            if found is not None:
+                return _made(found, ref.id, False)
+        return None
+
     def won(self, value: Value, holds: bool, site: Site) -> Guard | None:
         """The reservation that was won if `value`, an argument of the call at `site`, is true (`holds`) or false."""
         found = self.outcomes.won(value, holds, Scene(h.oldest_first(site.held), function=site.function))
@@ -118,18 +135,7 @@ class Claims:
 
     def _guard(self, found: Reservation, site: Site) -> Guard:
         inside = found.inside and self.transactions.block_at(site.held) is not None
-        return Guard(
-            found.path,
-            found.line,
-            found.function or site.function,
-            found.note,
-            found.key,
-            found.confidence,
-            inside,
-            found.assumes,
-            found.prefix,
-            found.parts,
-        )
+        return _made(found, site.function, inside)
 
     def _provider_key(self, site: Site) -> Guard | None:
         """The idempotency key that a provider call passes, if it is the same on every attempt."""
@@ -222,6 +228,22 @@ class Claims:
         exits = self.outcomes.exits(put, before, yields=True) or self.outcomes.entering(put, before)
         found = [self.dominating(inside) for _, inside in exits or () if self.outcomes.possible(inside)]
         return found[0] if found and all(found) else None
+
+
+def _made(found: Reservation, function: str, inside: bool) -> Guard:
+    """The guard that a reservation is; `function` where it stands if that is not told."""
+    return Guard(
+        found.path,
+        found.line,
+        found.function or function,
+        found.note,
+        found.key,
+        found.confidence,
+        inside,
+        found.assumes,
+        found.prefix,
+        found.parts,
+    )
 
 
 def _is_none(parts: tuple[Part, ...]) -> bool:

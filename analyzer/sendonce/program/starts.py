@@ -11,6 +11,7 @@ from sendonce import facts
 from sendonce import vocabulary as v
 from sendonce.findings import Place, Trigger, TriggerKind
 from sendonce.program import arguments
+from sendonce.program.dependencies import injected
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
@@ -479,18 +480,19 @@ class Starts:
         words = {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", names)}
         joined = names.lower()
         weak = False
+        nearby = tuple(self._nearby(function))
         for _, entry in self.packs.webhooks:
             strong = {word.lower() for word in entry.words}
             if words & strong or any("_" in word and word in joined for word in strong):
                 return True
             weak = weak or bool(words & {word.lower() for word in entry.weak_words})
-            if self._verifies(function, entry, start):
+            if self._verifies(nearby, entry):
                 return True
         return weak and self._is_exempt(function)
 
-    def _verifies(self, function: Function, entry: v.Webhook, start: Start) -> bool:
+    def _verifies(self, nearby: tuple[Function, ...], entry: v.Webhook) -> bool:
         headers = {_plain(header) for header in entry.headers}
-        for one in self._nearby(function):
+        for one in nearby:
             for site in self.flows.of(one).sites:
                 shapes = self.evaluator.shapes(site.call.func)
                 if any(self.packs.canonical(verify) in shapes for verify in entry.verifies):
@@ -500,8 +502,10 @@ class Starts:
         return False
 
     def _nearby(self, function: Function) -> Iterator[Function]:
-        """The handler and the project functions that it calls itself."""
+        """The handler, its dependencies and the project functions that it calls itself."""
         yield function
+        for ref in injected(self.linker, function):
+            yield self.program.function(ref.id)
         for edge in self.linker.edges(function):
             if len(edge.crossings) == 1 and edge.crossings[0].hop == "call":
                 yield self.program.function(edge.target)
