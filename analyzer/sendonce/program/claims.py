@@ -41,7 +41,7 @@ class Claims:
         self.flows = flows
         self.linker = linker
         self.transactions = transactions
-        self.stability = Stability(evaluator)
+        self.stability = Stability(evaluator, flows)
         self.uniques = Uniques(evaluator, flows)
         self.reservations = Reservations(evaluator, self.uniques, self.stability)
         self.outcomes = Outcomes(evaluator, flows, linker, self.reservations)
@@ -188,22 +188,36 @@ class Claims:
 
     def _done(self, site: Site, before: Scene) -> Reservation | None:
         """A call that would have raised, had another run made it before."""
+        if not self.outcomes.potential.may(site.call):
+            return None
         call = before.put(site.call)
         if not isinstance(call, Call):
             call = site.call
         matched = self.reservations.matched(call)
         if matched is not None:
-            return self._inserted(matched, before)
+            return self._inserted(matched, site, before)
         if call not in self._made:
             self._made[call] = None
             self._made[call] = self._raising(call, before)
         return self._made[call]
 
-    def _inserted(self, matched: Matched, before: Scene) -> Reservation | None:
+    def _inserted(self, matched: Matched, site: Site, before: Scene) -> Reservation | None:
         """A unique insert that was made: its conflict would have raised."""
         if matched.entry.win != "no_exception":
             return None
-        return self.rows.inserted(matched, before)
+        found = self.rows.inserted(matched, before)
+        sure = found is None or not found.assumes or self._expects(site, matched)
+        return found if sure else None
+
+    def _expects(self, site: Site, matched: Matched) -> bool:
+        """Whether the code around an insert catches its conflict: then it was meant to be a claim."""
+        wanted = {name.rpartition(".")[2] for name in matched.entry.conflicts}
+        for fact in h.newest_first(site.held):
+            if isinstance(fact, h.Trying):
+                caught = {shape for types, _ in fact.handlers for one in types for shape in self.evaluator.shapes(one)}
+                if not wanted.isdisjoint(shape.rpartition(".")[2] for shape in caught):
+                    return True
+        return False
 
     def _raising(self, call: Call, before: Scene) -> Reservation | None:
         """A project function that returns normally only if it has won a claim."""
@@ -222,6 +236,9 @@ class Claims:
 
     def _entered(self, value: Value, before: Scene) -> Reservation | None:
         """A context manager of the tree that lets only the winner in."""
+        made = isinstance(value, Call) and self.outcomes.makes(value)
+        if isinstance(value, Call) and not made and not self.outcomes.potential.may(value):
+            return None
         put = before.put(value)
         if not isinstance(put, Call):
             return None

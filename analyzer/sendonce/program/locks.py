@@ -107,6 +107,8 @@ class Locks:
     def _locks_of(self, fact: h.Fact, scene: Scene) -> Iterator[Taken]:
         """The locks that one fact takes, and whether they are of rows."""
         if isinstance(fact, h.Done):
+            if not self.outcomes.potential.may(fact.site.call, held=True):
+                return
             call = scene.put(fact.site.call)
             yield from self._in_call(call, scene) if isinstance(call, Call) else ()
         elif isinstance(fact, h.Inside | h.Left):
@@ -119,7 +121,7 @@ class Locks:
             if self._is_lock(matched) and (self._is_of_rows(matched) or self._acquires(matched)):
                 yield matched.call, self._is_of_rows(matched), matched.sure
             return
-        if scene.depth < MAX_DEPTH and self.marks.may(call, "lock"):
+        if scene.depth < MAX_DEPTH:
             # A helper that locks and returns with the lock held: in every one of its exits.
             found = [list(self._still_held(inside)) for _, inside in self.outcomes.exits(call, scene) or ()]
             if found and all(found):

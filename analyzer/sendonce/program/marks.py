@@ -30,7 +30,6 @@ class Marks:
         self.flows = flows
         self.linker = linker
         self.reservations = reservations
-        self._may: dict[tuple[str, str], bool] = {}
 
     # ------------------------------------------------------------------ checks
 
@@ -167,12 +166,6 @@ class Marks:
             yield from (plain(name) for name, _ in change.values)
         elif sql.deleted(text) is not None:
             yield f"row of {sql.deleted(text)}"
-
-    # ------------------------------------------------------------------ what is worth a look
-
-    def may(self, call: Call, what: str) -> bool:
-        """Whether a call runs a function of the tree at all."""
-        return any(True for _ in self.linker.callables(call.func))
 
 
 def _text(value: Value | None) -> str:

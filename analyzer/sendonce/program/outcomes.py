@@ -18,6 +18,7 @@ from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Exit, Flows
 from sendonce.program.link import Linker
+from sendonce.program.potential import Potential
 from sendonce.program.reservations import Matched, Reservation, Reservations
 from sendonce.program.values import (
     FALSE,
@@ -110,6 +111,7 @@ class Outcomes:
         self.flows = flows
         self.linker = linker
         self.reservations = reservations
+        self.potential = Potential(evaluator, flows, linker, reservations)
         self.dominating: Callable[[Scene], Reservation | None] = lambda scene: None
         self._known: dict[Value, Lost] = {}
         self._busy: set[Value] = set()
@@ -232,12 +234,12 @@ class Outcomes:
                 return self._of_exits(_itself, entered)
         base, around = _spine(value)
         for call, outside in ((value, _itself), (base, around)):
-            if isinstance(call, Call) and not self._makes(call):
+            if isinstance(call, Call) and not self.makes(call) and self.potential.may(call):
                 exits = self.exits(call, scene)
                 if exits is not None:
                     return self._of_exits(outside, exits)
-        if isinstance(value, Call) and self._makes(value):
-            return Lost(frozenset((OBJECT,)))
+        if isinstance(value, Call):
+            return Lost(frozenset((OBJECT,))) if self.makes(value) else ANYTHING
         given = self._property(value) or self._given(value)
         if given is not None:
             return self.lost(given, replace(scene, env={}))
@@ -246,7 +248,7 @@ class Outcomes:
             return ANYTHING
         return self.lost(resolved, replace(scene, env={}, depth=scene.depth + 1))
 
-    def _makes(self, call: Call) -> bool:
+    def makes(self, call: Call) -> bool:
         """Whether a call makes an instance of a class of the tree."""
         return isinstance(self.evaluator.resolve(call.func), ClassRef)
 

@@ -6,7 +6,21 @@ from collections.abc import Iterable, Iterator
 
 from sendonce import vocabulary as v
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.values import Attr, Call, ClassRef, Element, External, Item, Op, Table, Updated, Value, options
+from sendonce.program.flow import Flows
+from sendonce.program.values import (
+    Attr,
+    Call,
+    ClassRef,
+    Element,
+    External,
+    FunctionRef,
+    Item,
+    Op,
+    Table,
+    Updated,
+    Value,
+    options,
+)
 
 MAX_DEPTH = 12
 _TIMES = ("%H", "%I", "%M", "%S", "%f", "%s", "%X", "%c", "%T", "%p")
@@ -16,8 +30,10 @@ _TIMES = ("%H", "%I", "%M", "%S", "%f", "%s", "%X", "%c", "%T", "%p")
 class Stability:
     """Answers for values, memoised."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, flows: Flows) -> None:
         self.evaluator = evaluator
+        self.flows = flows
+        self._looked_at: set[str] = set()
         self.packs = evaluator.packs
         self._known: dict[Value, v.Unstable | None] = {}
 
@@ -42,8 +58,23 @@ class Stability:
                 if not set(found.rounds).intersection(above):
                     yield found
                 continue
+            if isinstance(option, Call) and isinstance(self.evaluator.resolve(option.func), FunctionRef):
+                yield from self._drawn(option, 3)
             for part, name in self._parts(option):
                 yield from self._found(part, (*above, name) if name else above, depth - 1)
+
+    def _drawn(self, call: Call, depth: int) -> Iterator[v.Unstable]:
+        """What a function of the tree draws at random, where it cannot be told what it returns."""
+        for ref in options(self.evaluator.resolve(call.func)):
+            if isinstance(ref, FunctionRef) and ref.id not in self._looked_at and depth > 0:
+                self._looked_at.add(ref.id)
+                for site in self.flows.of(self.evaluator.program.function(ref.id)).sites:
+                    found = self._own(site.call)
+                    if found is not None and found.why == "random":
+                        yield found
+                    elif isinstance(self.evaluator.resolve(site.call.func), FunctionRef):
+                        yield from self._drawn(site.call, depth - 1)
+                self._looked_at.discard(ref.id)
 
     def _own(self, value: Value) -> v.Unstable | None:
         shape = value.func if isinstance(value, Call) else value

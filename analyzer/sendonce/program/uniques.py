@@ -9,7 +9,7 @@ from typing import Literal
 
 from sendonce import facts
 from sendonce import vocabulary as v
-from sendonce.discovery import Role
+from sendonce.discovery import Role, SourceFile
 from sendonce.program import arguments, sql
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
@@ -51,6 +51,7 @@ class Uniques:
         self.flows = flows
         self._known: dict[Value | str, tuple[Constraint, ...] | None] = {}
         self._texts: dict[str, tuple[sql.Declared, ...]] = {}
+        self._files: dict[str, tuple[sql.Declared, ...]] = {}
 
     def cover(self, model: Value | str | None, given: frozenset[str] | None) -> Cover:
         """Whether the fields given (None: all of the row) cover a constraint of a model, or of a table by its name."""
@@ -317,21 +318,29 @@ class Uniques:
     def _sql_texts(self, table: str) -> tuple[sql.Declared, ...]:
         """The constraints in the texts of files that mention a table and create something."""
         if table not in self._texts:
-            found: list[sql.Declared] = []
-            for verb in ("CREATE", "create", "ALTER", "alter"):
-                for file in self.program.index.files_with(table, verb, roles=_SCRIPTS):
-                    module = self.program.module_of(file)
-                    for text in _texts(module.facts) if module is not None else ():
-                        found.extend(sql.declared(text))
+            files = {file for verb in _VERBS for file in self.program.index.files_with(table, verb, roles=_SCRIPTS)}
+            found = [one for file in sorted(files) for one in self._declarations(file)]
             self._texts[table] = tuple(dict.fromkeys(found))
         return self._texts[table]
 
+    def _declarations(self, file: SourceFile) -> tuple[sql.Declared, ...]:
+        """The constraints in the texts of one file."""
+        if file.path not in self._files:
+            self._files[file.path] = ()
+            module = self.program.module_of(file) if self._creates(file) else None
+            if module is not None:
+                self._files[file.path] = tuple(one for text in _texts(module.facts) for one in sql.declared(text))
+        return self._files[file.path]
+
+    def _creates(self, file: SourceFile) -> bool:
+        return _DEFINITION.search(self.program.sources.read(file)) is not None
+
     def _created(self, table: str) -> bool:
         """Whether the tree has the text that creates a table."""
+        pattern = re.compile(rf"\bcreate\s+(?:\w+\s+)*table\s+[^(]*\b{re.escape(table)}\b", re.IGNORECASE)
         for verb in ("CREATE", "create"):
             for file in self.program.index.files_with(table, verb, roles=_SCRIPTS):
-                module = self.program.module_of(file)
-                pattern = re.compile(rf"\bcreate\s+(?:\w+\s+)*table\s+[^(]*\b{re.escape(table)}\b", re.IGNORECASE)
+                module = self.program.module_of(file) if self._creates(file) else None
                 if module is not None and any(pattern.search(text) for text in _texts(module.facts)):
                     return True
         return False
@@ -339,6 +348,8 @@ class Uniques:
 
 _MIGRATIONS: tuple[Role, ...] = ("migration",)
 _SCRIPTS: tuple[Role, ...] = ("application", "migration")
+_VERBS = ("CREATE", "create", "ALTER", "alter")
+_DEFINITION = re.compile(rb"(?i)\bcreate\s+(?:\w+\s+)*table\b|\bcreate\s+unique\b|\balter\s+table\b")
 _TABLE_OPTIONS = ("__table_args__", "__table__", "__mapper_args__")
 
 
