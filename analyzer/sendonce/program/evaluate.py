@@ -393,6 +393,8 @@ class Evaluator:
                         value.at,
                     )
                     found.append(self.resolve(inner))
+                case Call() if isinstance(kept := self.seen_through(option), FunctionRef):
+                    found.append(self.returned(kept, Call(kept, value.names, value.args, value.at)))
                 case Attr(base=Const(value=str() as text), name="rsplit" | "split" | "rpartition" | "partition" as name):
                     found.append(split_text(self, text, name, value))
                 case _:

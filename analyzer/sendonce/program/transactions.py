@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from sendonce.facts import NOWHERE, Span
 from sendonce.findings import Place
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
@@ -35,7 +36,7 @@ class Transactions:
         self.program = evaluator.program
         self.flows = flows
         self.linker = linker
-        self.units = Units(evaluator, flows, linker)
+        self.units = Units(evaluator, flows, linker, self.is_transaction)
         self.requests = Requests(evaluator, flows, linker, lambda site: self.open_at(site) is not None)
         self._decorated: dict[str, tuple[int, str] | None] = {}
 
@@ -53,14 +54,15 @@ class Transactions:
         function = self.program.function(site.function)
         inside = self.block_at(site.held)
         if inside is not None:
-            if self._committed_within(inside, site):
+            line, name, start = inside.at[0], self._context_name(inside.value), inside.at
+        else:
+            decorated = self.decorator_of(function)
+            if decorated is None:
                 return None
-            line, name = inside.at[0], self._context_name(inside.value)
-            return Transaction("block", site.path, line, function.dotted, site, name)
-        decorated = self.decorator_of(function)
-        if decorated is not None:
-            return Transaction("block", site.path, decorated[0], function.dotted, site, decorated[1])
-        return None
+            line, name, start = *decorated, NOWHERE
+        if self._committed_since(start, site):
+            return None
+        return Transaction("block", site.path, line, function.dotted, site, name)
 
     def block_at(self, held: Held | None) -> h.Inside | None:
         """The innermost `with` block among the facts that holds a transaction open."""
@@ -85,17 +87,17 @@ class Transactions:
         stack = self.evaluator.resolve(func.base)
         return site.call.args[0] if any(one is stack for one in entered) else None
 
-    def _committed_within(self, inside: h.Inside, site: Site) -> bool:
-        """Whether a block's transaction was committed by hand before a call in it, with nothing written since."""
+    def _committed_since(self, start: Span, site: Site) -> bool:
+        """Whether a transaction was committed by hand before a call in it, with nothing written since."""
         event = self.units.before(site)
-        return event is not None and event.kind == "commits" and event.at > inside.at
+        return event is not None and event.kind == "commits" and event.at > start
 
     def is_transaction(self, context: Value) -> bool:
         """Whether entering a context manager opens a transaction, of a library or of a project's own manager."""
         for option in options(self.evaluator.resolve(context)):
-            shape = option.func if isinstance(option, Call) else option
-            if self.evaluator.lookup(self.packs.transaction_contexts, shape):
-                return True
+            for shape in (option, option.func) if isinstance(option, Call) else (option,):
+                if self.evaluator.lookup(self.packs.transaction_contexts, shape):
+                    return True
         if isinstance(context, Call):
             if any(self._yields_inside(ref) for ref, *_ in self.linker.callables(context.func)):
                 return True

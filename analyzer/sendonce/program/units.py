@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -57,12 +57,15 @@ class Event:
 class Units:
     """Follows writes and commits through the calls of one function and of what it calls."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+    def __init__(
+        self, evaluator: Evaluator, flows: Flows, linker: Linker, is_transaction: Callable[[Value], bool]
+    ) -> None:
         self.evaluator = evaluator
         self.packs = evaluator.packs
         self.program = evaluator.program
         self.flows = flows
         self.linker = linker
+        self.is_transaction = is_transaction
         self._left: dict[tuple[object, ...], Kind] = {}
         self._commits: dict[str, Site | None] = {}
 
@@ -136,15 +139,31 @@ class Units:
         found: list[Event] = []
         for other in flow.sites[:before]:
             if not exclusive(other.held, held) and self._possible(other.held, binding):
-                kind = self.kind(other, binding)
+                kind: Kind = self.kind(other, binding)
+                if kind == "writes" and self._is_left(other.held, held):
+                    kind = "commits"
                 if kind:
                     place = Place(other.path, *other.at)
                     found.append(Event(other.at, place, kind, self._session(other), self._entry(other)))
         limit = flow.sites[before].at if before < len(flow.sites) else (1 << 30, 0, 0, 0)
         for write in flow.writes:
             if write.at < limit and not exclusive(write.held, held) and self._is_row(flow, write.base, write.at):
-                found.append(Event(write.at, Place(flow.function.module.path, *write.at), "writes"))
+                kind = "commits" if self._is_left(write.held, held) else "writes"
+                found.append(Event(write.at, Place(flow.function.module.path, *write.at), kind))
         yield from sorted(found, key=lambda event: event.at)
+
+    def _is_left(self, inner: Held | None, outer: Held | None) -> bool:
+        """Whether a point stands in a block that commits when it ends, and that another point is no longer in."""
+        still = {id(fact) for fact in h.newest_first(outer)}
+        return any(
+            isinstance(fact, h.Inside) and id(fact) not in still and self._commits_at_end(fact.value)
+            for fact in h.newest_first(inner)
+        )
+
+    def _commits_at_end(self, context: Value) -> bool:
+        if self.is_transaction(context):
+            return True
+        return any(self._commit_in(function, start) is not None for function, start in self._leaving(context))
 
     def _possible(self, held: Held | None, binding: dict[Param, Value]) -> bool:
         """Whether a point can be reached with these arguments: `if commit:` after `save(commit=False)`."""
