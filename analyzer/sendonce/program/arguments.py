@@ -164,7 +164,7 @@ def _plain(evaluator: Evaluator, call: Call, head: str) -> Value | None:
     if head == "receiver":
         return call.func.base if isinstance(call.func, Attr) else None
     if head.startswith("receiver:"):
-        made = _made(evaluator, call.func.base) if isinstance(call.func, Attr) else None
+        made = _made(evaluator, call.func.base if isinstance(call.func, Attr) else call.func)
         return _plain(evaluator, made, head.removeprefix("receiver:")) if made is not None else None
     name, _, position = head.partition("|")
     positional, keywords, _ = _spread(evaluator, call.names, call.args)

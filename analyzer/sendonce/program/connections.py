@@ -161,7 +161,7 @@ class Connections:
                 for site in self.flows.of(function).sites:
                     func = site.call.func
                     if isinstance(func, Attr) and self.evaluator.resolve(func.base) is signal:
-                        if self.evaluator.lookup(self.packs.signal_sends, func):
+                        if self.evaluator.lookup(self.packs.signal_fires, func):
                             yield site, "", "any"
 
     def _bound_names(self, signal: Call) -> Iterator[str]:

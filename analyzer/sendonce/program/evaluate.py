@@ -788,7 +788,7 @@ class Evaluator:
                     yield from self.types(receiver)
                 case Param():
                     yield from self._param_types(option)
-                case Op(op="or" | "and", operands=operands):
+                case Op(op="or" | "and" | "|", operands=operands):
                     for operand in operands:
                         yield from self.types(operand)
                 case Attr(base=ClassRef(id=id)) if self.hierarchy.is_enum(id):

@@ -426,14 +426,33 @@ class Linker:
     ) -> bool:
         """Handles a call that puts a job on a queue."""
         outer = self._hops(site, hop, outer)
-        for entry in self._enqueue_entries(call.func):
-            job = arguments.first_argument(self.evaluator, call, entry.job)
-            if job is None:
+        entries = [e for e in self._enqueue_entries(call.func) if arguments.holds(self.evaluator, call, e.when)]
+        for entry in sorted(entries, key=lambda entry: -len(entry.when)):
+            jobs = self._given_jobs(call, entry.job)
+            if not jobs:
                 continue
             names, args = self._job_arguments(call, entry)
-            self._job(found, entry, job, names, args, site, outer)
+            for job in jobs:
+                self._job(found, entry, job, names, args, site, outer)
+            for job in self._given_jobs(call, entry.then):
+                self._job(found, entry, job, (), (), site, outer)
             return True
         return False
+
+    def _given_jobs(self, call: Call, notations: tuple[str, ...]) -> list[Value]:
+        """All jobs that a call names, those in lists and groups one by one."""
+        found: dict[Value, None] = {}
+        todo = list(arguments.given(self.evaluator, call, notations))
+        while todo:
+            value = todo.pop(0)
+            inner = self.evaluator.resolve(value)
+            if isinstance(inner, Seq):
+                todo[:0] = inner.items
+            elif isinstance(inner, Op) and inner.op == "|":
+                todo[:0] = inner.operands
+            elif inner not in map(self.evaluator.resolve, found):
+                found[value] = None
+        return list(found)
 
     def _enqueue_entries(self, callee: Value) -> list[v.Enqueue]:
         """The entries for an enqueueing call; a telling method name is enough where the receiver is unknown."""
@@ -628,6 +647,8 @@ class Linker:
             if isinstance(option, Const) and isinstance(option.value, str):
                 for ref in self.named(option.value):
                     yield ref, (), (), "high"
+            elif isinstance(option, Super):
+                yield from self.jobs(option.receiver)
             else:
                 yield from self.callables(option)
 
