@@ -210,6 +210,26 @@ OPEN = {
             event.save()
             mail()
     """,
+    "a loaded row that is saved and then tested": """
+        def run(pk):
+            order = get_object_or_404(Order, pk=pk)
+            order.state = "paid"
+            order.save()
+            if order.number == "1":
+                mail()
+    """,
+    "fields that come from outside": """
+        def run(data):
+            Sent.objects.create(**data)
+            mail()
+    """,
+    "an insert into a table that is not in the tree": """
+        from django.contrib.admin.models import LogEntry
+
+        def run(pk):
+            LogEntry.objects.create(object_id=pk)
+            mail()
+    """,
     "validation reads first": """
         def run(pk):
             event = Event(event_id=pk)
@@ -441,6 +461,16 @@ GUARDED = {
             _, created = Event.objects.get_or_create(event_id=f"{pk}:{timezone.now():%Y-%m-%d}")
             if created:
                 mail()
+    """,
+    "an insert into a table that is not in the tree, whose conflict is expected": """
+        from deliveries.models import Delivery
+
+        def run(pk):
+            try:
+                Delivery.objects.create(key=pk)
+            except IntegrityError:
+                return
+            mail()
     """,
     "a token that was stored with the row": """
         def run(pk):

@@ -355,3 +355,32 @@ def test_a_providers_key_is_what_the_caller_gives(tmp_path: Path, key: str, expe
             deliver("you@example.org", {key})
     """
     assert is_guarded(tmp_path, HEAD + code, DJANGO) is expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "passing"),
+    [
+        ("", False, False),
+        (', job_id=f"mail-{pk}"', False, False),
+        (', job_id=f"mail-{pk}", unique=True', True, True),
+        (', job_id=f"mail-{pk}", unique=True, result_ttl=60', True, True),
+        (', job_id=f"mail-{pk}", unique=True, result_ttl=30 * 86400', True, False),
+        (', job_id=f"mail-{pk}", unique=True, result_ttl=-1', True, False),
+        (", job_id=str(uuid.uuid4()), unique=True, result_ttl=-1", False, False),
+    ],
+)
+def test_a_jobs_id_lasts_as_long_as_its_result(tmp_path: Path, options: str, expected: bool, passing: bool) -> None:
+    code = f"""
+        from rq import Queue
+
+        queue = Queue(connection=redis)
+
+        def deliver(pk):
+            mail()
+
+        def run(pk):
+            queue.enqueue(deliver, pk{options})
+    """
+    (guard,) = guards(tmp_path, HEAD + code, DJANGO)
+    assert (guard is not None) is expected
+    assert bool(guard and guard.passing) is passing

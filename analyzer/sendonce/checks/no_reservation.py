@@ -45,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sendonce.checks.base import Fault, Rule, by_place, fault, listed, named, send_place, triggers_of, worst
-from sendonce.findings import Related, Severity
+from sendonce.findings import Confidence, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path
 
@@ -63,7 +63,7 @@ _SEVERITY: dict[str, Severity] = {
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a send, over all triggers that reach it unguarded."""
-    open_paths = [path for path in analysis.paths if path.mail.guard is None and path not in explained]
+    open_paths = [path for path in analysis.paths if _is_open(path) and path not in explained]
     for place, paths in by_place(open_paths, send_place).items():
         severity = worst(_severity(path) for path in paths)
         shown = [path for path in paths if _severity(path) == severity]
@@ -71,13 +71,22 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
             f"{named(shown[0])} is sent with no reservation before it: {listed(triggers_of(shown))} can run twice "
             f"for one event, and nothing on the way lets only one run send"
         )
+        passing = [path.mail.guard.passing for path in shown if path.mail.guard is not None]
+        if len(passing) == len(shown):
+            message = f"{named(shown[0])} is sent twice if {listed(triggers_of(shown))} runs again later: {passing[0]}"
         related = [Related(trigger.place, f"{trigger.kind} {trigger.function}") for trigger in triggers_of(paths)]
         help = (
             "before the send, claim the event with something that only one run can win: a conditional update whose "
             "count is tested, an insert under a unique constraint whose conflict leaves, or SET NX / cache.add"
         )
         function = analysis.program.function(shown[0].send.function).dotted
-        yield fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
+        sure: Confidence | None = "medium" if len(passing) == len(shown) else None
+        yield fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related, sure)
+
+
+def _is_open(path: Path) -> bool:
+    """Whether nothing reserves a path, or only a job's id that the queue frees again."""
+    return path.mail.guard is None or bool(path.mail.guard.passing)
 
 
 def _severity(path: Path) -> Severity:

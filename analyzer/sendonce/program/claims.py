@@ -22,6 +22,7 @@ from sendonce.program.rows import Rows
 from sendonce.program.stability import Stability
 from sendonce.program.symbols import Function
 from sendonce.program.transactions import Transactions
+from sendonce.program.unique_jobs import UniqueJobs
 from sendonce.program.uniques import Uniques
 from sendonce.program.values import NONE, Attr, Call, Param, Value, walk
 
@@ -49,6 +50,7 @@ class Claims:
         self.rows = Rows(evaluator, self.outcomes, transactions)
         self.releases = Releases(evaluator, flows, self.outcomes)
         self.provider_keys = ProviderKeys(evaluator)
+        self.jobs = UniqueJobs(evaluator, self.stability)
         self.locks = Locks(evaluator, flows, linker, self.outcomes, transactions)
         self._known: dict[Site, Guard | None] = {}
         self._injected: dict[str, Guard | None] = {}
@@ -122,8 +124,8 @@ class Claims:
         return replace(guard, parts=parts, key=key_of(guard.prefix, parts))
 
     def unique_job(self, site: Site) -> Guard | None:
-        """The reservation that an enqueue under a unique key is."""
-        return Guard(site.path, site.at[0], site.function, "unique job key", f"job {site.path}:{site.at[0]}")
+        """The reservation that an enqueue under a unique key is; None if the key differs on every attempt."""
+        return self.jobs.guard(site)
 
     def library_transaction(self, crossing: Crossing) -> Transaction:
         """The transaction that a library call opens around the callbacks that it fires."""

@@ -358,8 +358,9 @@ class Outcomes:
         if matched is None:
             return None
         claim = self.reservations.reservation(matched)
-        if claim is not None and matched.entry.win == "no_exception":
-            return Lost(frozenset(), (claim,))  # who has the result has made the insert
+        if matched.entry.win == "no_exception":
+            # Who has the new row has made the insert.
+            return ANYTHING if claim is None or claim.assumes else Lost(frozenset(), (claim,))
         sample = self._sample(matched, names)
         if claim is None or sample is None:
             return ANYTHING if not names or names[0] in matched.entry.results or claim is None else None
@@ -382,7 +383,7 @@ class Outcomes:
                     value, names = base, (f"[{index.value if isinstance(index, Const) else ''}]", *names)
                 case Updated(base=base, value=Call() as call):
                     found = self.reservations.matched(call)
-                    if found is not None:
+                    if found is not None and found.entry.results:  # a cursor that has run a statement
                         return found, names
                     value = base
                 case _:

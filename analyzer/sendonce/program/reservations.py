@@ -192,6 +192,8 @@ class Reservations:
                     return Matched(found, "", statement, call, False)
         for entry in self._by_name.get(call.func.name, ()):
             telling = call.func.name in _TELLING or entry.matches or any(w not in ("?",) for w in entry.when.values())
+            if _is_manager(call.func.base):
+                telling = True
             if entry.condition and not entry.matches:
                 telling = self.conditions.has_filter(call)
             if telling and not entry.runs and self._fits(entry, call):
@@ -316,6 +318,11 @@ class Reservations:
             owner = names[0].rpartition("().")[0].rpartition(".")[2] if names else ""
             return f"{owner}.{call.func.name}()" if owner else f"{call.func.name}()"
         return f"{names[0].rpartition('.')[2]}()" if names else "a claim"
+
+
+def _is_manager(base: Value) -> bool:
+    """Whether a value is called as Django calls the rows of a model: `Model.objects`."""
+    return isinstance(base, Attr) and base.name == "objects"
 
 
 def _assumed(answer: str, name: str, shown: str) -> tuple[str, ...]:
