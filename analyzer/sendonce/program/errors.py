@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.values import Attr, ClassRef, Const, External, Value, walk
+from sendonce.program.values import Attr, Call, ClassRef, Const, External, Op, Seq, Value
 
 _BEFORE = frozenset(
     [
@@ -38,9 +40,18 @@ _BEFORE = frozenset(
 
 def before_acceptance(evaluator: Evaluator, given: Value) -> bool:
     """Whether every error class that a value names is raised only where no message can have been accepted."""
-    parts = (evaluator.resolve(part) for part in walk(evaluator.resolve(given)))
-    named = [verdict for part in parts if (verdict := _verdict(evaluator, part)) is not None]
+    named = [verdict for part in _classes(evaluator, given) if (verdict := _verdict(evaluator, part)) is not None]
     return bool(named) and all(named)
+
+
+def _classes(evaluator: Evaluator, given: Value) -> Iterator[Value]:
+    """The values in a tuple of error classes, or among the arguments of what describes them (`retry_if(E)`)."""
+    found = evaluator.resolve(given)
+    if isinstance(found, Seq | Op | Call):
+        for part in found.args if isinstance(found, Call) else found.parts():
+            yield from _classes(evaluator, part)
+    else:
+        yield found
 
 
 def _verdict(evaluator: Evaluator, part: Value) -> bool | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sendonce import vocabulary as v
 from sendonce.findings import Place
+from sendonce.packs import Table as PackTable
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.errors import before_acceptance
@@ -17,7 +18,7 @@ from sendonce.program.link import Linker
 from sendonce.program.repeats import Repetition, decorator_place
 from sendonce.program.retryloops import retry_loop
 from sendonce.program.symbols import Function
-from sendonce.program.values import Attr, Call, Const, Value, walk
+from sendonce.program.values import Attr, Call, Const, Updated, Value, walk
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,8 @@ class Retries:
             if entry.function and self._repeats(entry, site.call):
                 yield Repetition(Place(site.path, *site.at), "the call runs what it is given again")
 
-    def _entries(self, table: object, call: Call) -> list[v.Repeat]:
-        found: tuple[tuple[object, v.Repeat], ...] = self.evaluator.lookup(table, call.func)
-        return [entry for _, entry in found]
+    def _entries(self, table: PackTable[v.Repeat], call: Call) -> list[v.Repeat]:
+        return [entry for _, entry in self.evaluator.lookup(table, call.func)]
 
     def _repeats(self, entry: v.Repeat, call: Call) -> bool:
         """Whether a retry tries more than once, after errors that a send may raise when it was accepted."""
@@ -110,10 +110,22 @@ class Retries:
         if not isinstance(site.call.func, Attr):
             return
         for part in walk(self.evaluator.resolve(site.call.func.base)):
-            if isinstance(part, Call):
-                for entry in self._entries(self.packs.repeat_clients, part):
-                    if self._repeats_posts(entry, part):
-                        yield Repetition(Place(*part.at), "the client sends a failed request again, POST too")
+            for made in (part, *self._done_to(part)) if isinstance(part, Call) else ():
+                for entry in self._entries(self.packs.repeat_clients, made):
+                    if self._repeats_posts(entry, made):
+                        yield Repetition(Place(*made.at), "the client sends a failed request again, POST too")
+
+    def _done_to(self, client: Call) -> Iterator[Call]:
+        """The calls of methods of an object that a module makes for itself, in that module (`session.mount(…)`)."""
+        file = self.program.sources.by_path(client.at[0])
+        module = self.program.module_of(file) if file is not None else None
+        for site in self.flows.of(module.body).sites if module is not None else ():
+            if isinstance(site.call.func, Attr):
+                owner = site.call.func.base
+                while isinstance(owner, Updated):
+                    owner = owner.base
+                if self.evaluator.resolve(owner) is client:
+                    yield site.call
 
     def _repeats_posts(self, entry: v.Repeat, call: Call) -> bool:
         limit = arguments.first_argument(self.evaluator, call, entry.limit)
