@@ -16,9 +16,9 @@ def order_saved(instance, **kwargs):
         send_receipt(instance)
 
 def pay(request, pk):
-    order = charge(pk)
-    order.save()
-    send_receipt(order)
+    charge(pk)
+    Order.objects.filter(pk=pk).update(paid=True)
+    send_receipt(Order.objects.get(pk=pk))
 ```
 
 ## Good
