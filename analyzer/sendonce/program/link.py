@@ -249,8 +249,11 @@ class Linker:
             return
         resolved = self.evaluator.resolve(callee)
         parts = options(resolved) if isinstance(resolved, Union) else (callee,)
+        inner = Reached()
         for part in parts:
-            self._reach_one(found, part, names, args, site, hop, outer, "high" if len(parts) == 1 else "medium")
+            self._reach_one(inner, part, names, args, site, hop, outer, "high" if len(parts) == 1 else "medium")
+        found.edges.extend(_waiting(inner.edges) if self._is_method_of_job(callee) else inner.edges)
+        found.opens.extend(inner.opens)
 
     def _reach_one(
         self,
@@ -293,6 +296,11 @@ class Linker:
             (_replaced(resolved, head, value), Op("==", (head.index, key)) if isinstance(key, Const) else None)
             for key, value in zip(table.keys, table.values, strict=True)
         ]
+
+    def _is_method_of_job(self, callee: Value) -> bool:
+        """Whether a job's own class is asked to enqueue it, in a method that the project overrides."""
+        owner = self.evaluator.resolve(callee.base) if isinstance(callee, Attr) else None
+        return isinstance(owner, Call) and any(True for _ in self.evaluator.jobs_of(owner))
 
     def _enter(
         self,
@@ -397,7 +405,10 @@ class Linker:
                         positional = tuple(a for n, a in zip(own_names, own_args, strict=True) if n == "")
                         names, args = ("",), (Seq("tuple", positional),)
                     ref = FunctionRef(method.id, call.func.base)
-                    self._enter(found, ref, names, args, site, hop, outer, "high")
+                    inner = Reached()
+                    self._enter(inner, ref, names, args, site, hop, outer, "high")
+                    found.edges.extend(_waiting(inner.edges))
+                    found.opens.extend(inner.opens)
                     return True
         return False
 
@@ -796,6 +807,13 @@ def _decorates(entry: v.Trigger | v.Connect, described: Call, call: Call) -> boo
     if isinstance(entry, v.Connect):
         return described is not call or not entry.signal or entry.signal == ("receiver",)
     return True
+
+
+def _waiting(edges: list[Edge]) -> list[Edge]:
+    """The edges of a job's own enqueueing method: if it can wait for a commit, it does where one is to come."""
+    if any(crossing.hop == "defer" for edge in edges for crossing in edge.crossings):
+        return [e for e in edges if any(c.hop == "defer" for c in e.crossings) or e.crossings[0].hop != "enqueue"]
+    return edges
 
 
 def _last_names(entry: v.Enqueue) -> frozenset[str]:
