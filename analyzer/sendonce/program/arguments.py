@@ -120,7 +120,7 @@ def argument(evaluator: Evaluator, call: Call, notation: str) -> Value | None:
     for key in path:
         if value is None:
             return None
-        value = _inside(evaluator, value, key)
+        value = inside(evaluator, value, key)
     return value
 
 
@@ -189,7 +189,7 @@ def _made(evaluator: Evaluator, value: Value) -> Call | None:
     return found if isinstance(found, Call) else None
 
 
-def _inside(evaluator: Evaluator, value: Value, key: str) -> Value | None:
+def inside(evaluator: Evaluator, value: Value, key: str) -> Value | None:
     """An item of a dict (or of the first item of a list) by key; any item for `*`."""
     if key == "*":
         return evaluator.resolve(Element(value))

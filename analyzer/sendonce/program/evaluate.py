@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from sendonce import facts
 from sendonce import vocabulary as v
+from sendonce.packs import Table as PackTable
 from sendonce.program import arguments
 from sendonce.program.getattrs import attribute_names
 from sendonce.program.held import Site
@@ -455,6 +456,9 @@ class Evaluator:
                 return self._super_attr(cls, receiver, name, unresolved)
             case Attr(base=ClassRef(id=id)) if name in ("value", "name") and self.hierarchy.is_enum(id):
                 return self._enum_value(base, name, unresolved)
+            case Call(func=Call(args=(_, _, attributes)) as made) if self.bases_of_made(made):
+                own = arguments.inside(self, attributes, name)
+                return self.resolve(own) if own is not None else self.instance_attr(base, name, unresolved)
             case _:
                 return self.instance_attr(base, name, unresolved)
 
@@ -728,6 +732,8 @@ class Evaluator:
                 return self.resolve(Element(owner))
             case Call(func=ClassRef(id=id)) | Some(cls=ClassRef(id=id)):
                 return self.models.manager_row(id)
+            case Call() if (yielded := self._yielded(base)) is not None:
+                return yielded
             case Param():
                 return self._element_of_param(base)
             case Call(func=func) if self.shapes(func) & _ITERATES:
@@ -739,6 +745,16 @@ class Evaluator:
         for option in options(self.resolve(owner)):
             if isinstance(option, ClassRef):
                 return Some(option)
+        return None
+
+    def _yielded(self, call: Call) -> Value | None:
+        """An item of what a project's generator function yields."""
+        for option in options(self.resolve(call.func)):
+            if isinstance(option, FunctionRef):
+                function = self.program.function(option.id)
+                if isinstance(function.node, facts.Def) and function.node.is_generator:
+                    binding = arguments.bind(self, option, call.names, call.args)
+                    return self.resolve(substitute(self.flow_of(function).returned, binding))
         return None
 
     def _element_of_param(self, param: Param) -> Value | None:
@@ -809,7 +825,7 @@ class Evaluator:
         if isinstance(resolved, ClassRef):
             yield resolved
             return
-        if isinstance(resolved, Param) and self._is_cls_param(resolved):
+        if isinstance(resolved, Param) and self.is_cls_param(resolved):
             yield from self._param_types(resolved)
             return
         for _, entry in self.lookup(self.packs.returns, func):
@@ -834,6 +850,27 @@ class Evaluator:
             return
         if isinstance(resolved, External):
             yield resolved
+        elif isinstance(resolved, Call) and (bases := self.bases_of_made(resolved)):
+            yield from bases
+        elif isinstance(func, Attr) and not self.types(func.base):
+            yield from self._told_by_argument(call, func.name)
+
+    def _told_by_argument(self, call: Call, name: str) -> Iterator[Value]:
+        """What a method of an unknown object gives, where its name and a constant argument tell: `x.client("ses")`."""
+        for shape, pairs in self.packs.returns.items():
+            if shape.endswith(f".{name}"):
+                for _, entry in pairs:
+                    if entry.type and entry.when and arguments.holds(self, call, entry.when):
+                        yield External(self.packs.canonical(entry.type))
+                        return
+
+    def bases_of_made(self, made: Call) -> tuple[Value, ...]:
+        """The bases of a class made by `type(name, bases, attributes)`; empty for any other call."""
+        if self.resolve(made.func) is not External("builtins.type") or len(made.args) != 3:
+            return ()
+        bases = self.resolve(made.args[1])
+        found = bases.items if isinstance(bases, Seq) else ()
+        return tuple(cls for cls in map(self.resolve, found) if isinstance(cls, ClassRef | External))
 
     def jobs_of(self, call: Call) -> Iterator[tuple[v.Job, Call]]:
         """The job entries for a decorator's call with a function, and the call that holds the decorator's options."""
@@ -854,7 +891,8 @@ class Evaluator:
             if isinstance(value, ClassRef):
                 yield value
 
-    def _is_cls_param(self, param: Param) -> bool:
+    def is_cls_param(self, param: Param) -> bool:
+        """Whether a parameter is the `cls` of a class method."""
         function = self.program.function(param.function)
         return bool(
             function.is_method and function.has_decorator("classmethod") and function.params[0].name == param.name
@@ -1033,14 +1071,14 @@ class Evaluator:
             elif isinstance(cls, External):
                 yield f"{cls.dotted}()"
 
-    def lookup(self, table: object, value: Value) -> tuple[tuple[object, T], ...]:
+    def lookup(self, table: PackTable[T], value: Value) -> tuple[tuple[v.Pack, T], ...]:
         """The entries of a pack table for a value, each once, in the order of its shapes."""
         return self._found(table, self.shapes(value))
 
-    def _found(self, table: object, shapes: frozenset[str]) -> tuple[tuple[object, T], ...]:
-        found: dict[int, tuple[object, T]] = {}
+    def _found(self, table: PackTable[T], shapes: frozenset[str]) -> tuple[tuple[v.Pack, T], ...]:
+        found: dict[int, tuple[v.Pack, T]] = {}
         for shape in sorted(shapes):
-            for pair in self.packs.find(table, shape):  # type: ignore[arg-type,var-annotated]
+            for pair in self.packs.find(table, shape):
                 found.setdefault(id(pair[1]), pair)
         return tuple(found.values())
 

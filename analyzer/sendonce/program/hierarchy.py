@@ -65,13 +65,22 @@ class Hierarchy:
         if id not in self._external:
             found: dict[str, None] = {}
             for cls in self.mro(id):
-                for base in self.bases(cls.id):
-                    for shape in self._names(base):
-                        found.setdefault(shape)
-                        for ancestor in self.program.packs.bases(shape):
-                            found.setdefault(ancestor)
+                names = [shape for base in self.bases(cls.id) for shape in self._names(base)]
+                for shape in (*self._copied(cls), *names):
+                    found.setdefault(shape)
+                    for ancestor in self.program.packs.bases(shape):
+                        found.setdefault(ancestor)
             self._external[id] = tuple(found)
         return self._external[id]
+
+    def _copied(self, cls: Class) -> tuple[str, ...]:
+        """The library class that a class in vendored code is a copy of, if it sends: one of its name and method."""
+        if cls.module.file.role == "vendored":
+            for shape in self.program.packs.sends:
+                owner, _, method = shape.rpartition("().")
+                if owner.rpartition(".")[2] == cls.name and method in cls.methods:
+                    return (owner,)
+        return ()
 
     def _names(self, base: Value) -> Iterable[str]:
         if isinstance(base, External):

@@ -721,6 +721,9 @@ class Linker:
                     yield from self.callables(operand, depth + 1)
             case Const() | Table() | Seq() | Text() | Union() | Super() | External():
                 return
+            case Param() if self.evaluator.is_cls_param(option):
+                for cls in self.evaluator.types(option):
+                    yield from self._callable(cls, depth)
             case _:
                 yield from self._instance_call(option)
 

@@ -1,30 +1,54 @@
 """Every call that hands a mail to a provider.
 
-The search starts at files that mention a provider's words and widens over names that carry mail
-objects: subclasses of message classes, module variables and functions that give a message or a
-connection.
+The search starts at files that mention a provider's words and widens over the project's own names
+that carry what sends: subclasses of message classes, variables and functions that give a message
+or a connection, attributes that keep one. A helper that is *given* such an object is looked into
+with what it is given.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sendonce import vocabulary as v
+from sendonce.discovery import Role
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
+from sendonce.program.link import Linker
 from sendonce.program.mail import Hole, ProviderSend
-from sendonce.program.symbols import Class, Function, Module
+from sendonce.program.posts import Posts
+from sendonce.program.search import Carrier, Search
+from sendonce.program.symbols import Function, Module
 from sendonce.program.templates import Templates
-from sendonce.program.values import Attr, Call, ClassRef, Const, External, Text, Value, options, walk
+from sendonce.program.values import (
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    Element,
+    External,
+    FunctionRef,
+    Param,
+    Seq,
+    Some,
+    Value,
+    options,
+    substitute,
+    union,
+    walk,
+)
 
 MAX_ROUNDS = 6
-"""How often the search may widen over names that carry mail objects."""
+"""How often the search may widen over names that carry what sends."""
 
-_URL = re.compile(r"^(?:https?:)?//([^/:?#]*)(?::\d+)?([^?#]*)")
+MAX_GIVEN = 4
+"""How many kinds of what a helper is given are tried."""
+
+OTHER_ROLES: tuple[Role, ...] = ("test", "migration", "vendored")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,231 +61,230 @@ class Seed:
 
 
 class Providers:
-    """Finds provider sends in application code."""
+    """Finds provider sends."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, templates: Templates) -> None:
+    def __init__(self, evaluator: Evaluator, flows: Flows, templates: Templates, linker: Linker) -> None:
         self.evaluator = evaluator
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.flows = flows
         self.templates = templates
+        self.linker = linker
+        self.posts = Posts(evaluator)
+        self.search = Search(evaluator, flows, self.posts)
+        self._found: tuple[Seed, ...] | None = None
+        self._seeds: dict[Site, Seed] = {}
+        self._examined: set[str] = set()
+        self._given: dict[Param, Value] = {}
+        """What sends and is passed to a parameter."""
+        self._kept: dict[tuple[str, str], Value] = {}
+        """What sends and is kept in an attribute, by class and name."""
+        self._open: dict[Param | str, list[Site]] = {}
+        """Calls that may be sends once more is known of a parameter or of attributes of a name."""
+        self._told: deque[Param | str] = deque()
 
     def found(self) -> tuple[Seed, ...]:
-        """All provider sends, by path and place."""
-        seeds: dict[Site, Seed] = {}
-        seen_words: set[str] = set()
-        seen_functions: set[str] = set()
-        words = set(self.packs.words)
+        """All provider sends of application code, by path and place."""
+        if self._found is None:
+            self._search()
+            self._found = _sorted(self._seeds)
+        return self._found
+
+    def marked(self) -> tuple[tuple[Seed, Role], ...]:
+        """The provider sends of tests, migrations and vendored code, which are listed and never reported."""
+        self.found()
+        marked: list[tuple[Seed, Role]] = []
+        for role in OTHER_ROLES:
+            self._seeds = {}
+            for file in self.search.first_files((role,)):
+                module = self.program.module_of(file)
+                if module is not None:
+                    self._examine(module)
+            marked.extend((seed, role) for seed in _sorted(self._seeds))
+        return tuple(marked)
+
+    def _search(self) -> None:
+        files = self.search.first_files()
         for _ in range(MAX_ROUNDS):
-            fresh = sorted(words - seen_words)
-            seen_words.update(fresh)
-            if not fresh:
-                break
-            words = set()
-            for module in self._modules(fresh):
-                for function in module.functions.values():
-                    if function.id not in seen_functions and (
-                        len(seen_words) == len(fresh) or not function.words.isdisjoint(fresh)
-                    ):
-                        seen_functions.add(function.id)
-                        for seed in self._in(function):
-                            seeds.setdefault(seed.send.site, seed)
-                words.update(self._carriers(module))
-        return tuple(seeds[site] for site in sorted(seeds, key=lambda site: (site.path, site.at, site.index)))
+            carriers: list[Carrier] = []
+            for file in files:
+                module = self.program.module_of(file)
+                if module is not None:
+                    carriers.extend(self.search.new_carriers(module))
+                    self._examine(module)
+            self._tell()
+            if not carriers:
+                return
+            files = sorted({file for carrier in carriers for file in self.search.files_of(carrier)})
 
-    def _modules(self, words: list[str]) -> Iterator[Module]:
-        files = {file for word in words for file in self.program.index.files_with(word)}
-        for file in sorted(files):
-            module = self.program.module_of(file)
-            if module is not None:
-                yield module
-
-    # ------------------------------------------------------------------ names that carry mail objects
-
-    def _carriers(self, module: Module) -> Iterator[str]:
-        """Names of a module that give a message, a connection or a client that can send."""
-        for cls in module.classes.values():
-            if self._is_mail_class(cls):
-                yield cls.name
-        for name in module.scope:
-            value = self.evaluator.module_attr(module, name)
-            if isinstance(value, Call | Attr) and self._can_send(value):
-                yield name
+    def _examine(self, module: Module) -> None:
+        """Looks at the functions of a module that may matter, again at those that carry what was not known before."""
         for function in module.functions.values():
-            if function.parent is None and not function.name.startswith("<") and self._gives_mail(function):
-                yield function.name
+            if self.search.may_matter(function):
+                self._look_at(function)
 
-    def _is_mail_class(self, cls: Class) -> bool:
-        shapes = [f"{base}()" for base in self.evaluator.hierarchy.external_bases(cls.id)]
-        return any(shape in self._senders for shape in shapes)
+    def _look_at(self, function: Function) -> None:
+        if function.id not in self._examined:
+            self._examined.add(function.id)
+            self._overriding(function)
+            for site in self.flows.of(function).sites:
+                if self.search.may_send(site.call.func):
+                    self._try(site)
+        for site in self.flows.of(function).sites:
+            if self.search.mentions_sender(function.module, site.call, self._given):
+                self._pass_on(function.module, site)
 
-    def _gives_mail(self, function: Function) -> bool:
-        if not any("mail" in word.lower() or "smtp" in word.lower() or word in self._names for word in function.words):
-            return False
-        return self._can_send(self.flows.of(function).returned)
+    # ------------------------------------------------------------------ what helpers are given
 
-    def _can_send(self, value: Value) -> bool:
-        return any(shape in self._senders for option in options(value) for shape in self.evaluator.shapes(option))
+    def _overriding(self, function: Function) -> None:
+        """A method that overrides a library's sending method (a mail backend's) is given what that is given."""
+        if function.cls is None or not function.is_method or function.name not in self.search.names.methods:
+            return
+        for base in self.evaluator.hierarchy.external_bases(function.cls.id):
+            for pack, entry in self.packs.find(self.packs.sends, f"{base}().{function.name}"):
+                for notation in entry.message:
+                    position = notation.partition("|")[2]
+                    message = _message_class(pack)
+                    if position.isdigit() and int(position) + 1 < len(function.params) and message is not None:
+                        param = Param(function.id, function.params[int(position) + 1].name)
+                        self._note(param, (Seq("each", (Some(External(message)),)),))
 
-    @property
-    def _senders(self) -> frozenset[str]:
-        """Shapes of objects that have a sending method."""
-        known = self.__dict__.get("_sender_shapes")
-        if known is None:
-            shapes = [shape.rpartition(".")[0] for shape in self.packs.sends if "()" in shape]
-            known = self.__dict__["_sender_shapes"] = frozenset(shapes)
-        return known
+    def _pass_on(self, module: Module, site: Site) -> None:
+        """Notes what a call gives to a helper of the project, if that can send."""
+        for edge in self.linker.reached(site).edges:
+            target = self.program.function(edge.target)
+            own = target.params[0].name if target.is_method and target.params else ""
+            for param, value in edge.crossings[0].binding.items():
+                if param.function != edge.target or param.name == own:
+                    continue
+                if self.search.mentions_sender(module, value, self._given):
+                    self._note(param, self.search.sending(substitute(value, self._given)))
 
-    @property
-    def _names(self) -> frozenset[str]:
-        known = self.__dict__.get("_sender_names")
-        if known is None:
-            names = (re.split(r"[.(]", shape.removesuffix("()"))[-1] for shape in self._senders)
-            known = self.__dict__["_sender_names"] = frozenset(names)
-        return known
+    def _note(self, param: Param, values: Iterable[Value]) -> None:
+        """Notes what a parameter is given, and the attributes of the class in which its method keeps it."""
+        known = self._given.get(param)
+        self._given[param] = _joined(known, values)
+        if self._given[param] is known:
+            return
+        self._told.append(param)
+        method = self.program.function(param.function)
+        for name in sorted(self.evaluator.hierarchy.assigned(method)) if method.is_method and method.cls else ():
+            kept = [value for value in self.flows.of(method).written(name) if param in value.free]
+            found = [one for value in kept for one in self.search.sending(substitute(value, self._given))]
+            if found and method.cls is not None:
+                key = (method.cls.id, name)
+                self._kept[key] = _joined(self._kept.get(key), found)
+                self._told.append(name)
+
+    def _tell(self) -> None:
+        """Looks into the helpers that were given something that sends."""
+        while self._told:
+            key = self._told.popleft()
+            if isinstance(key, Param):
+                self._look_at(self.program.function(key.function))
+            for site in tuple(self._open.get(key, ())):
+                self._try(site)
+
+    def _filled(self, value: Value) -> Value:
+        """A receiver with what parameters and attributes are known to be given put in."""
+        match value:
+            case Attr(base=owner, name=name):
+                for cls in self.evaluator.types(owner):
+                    for home in self.evaluator.hierarchy.mro(cls.id) if isinstance(cls, ClassRef) else ():
+                        if (home.id, name) in self._kept:
+                            return self._kept[home.id, name]
+            case Element(base=base, entered=entered):
+                filled = self._filled(self.evaluator.resolve(base))
+                return value if filled is base else Element(filled, entered)
+        return substitute(value, self._given)
 
     # ------------------------------------------------------------------ sends
 
-    def _in(self, function: Function) -> Iterator[Seed]:
-        for site in self.flows.of(function).sites:
-            call = self.evaluator.direct(site.call)
-            seed = self._library_send(site, call) or self._http_send(site, call)
-            if seed is not None:
-                yield seed
+    def _try(self, site: Site) -> None:
+        """Enters the provider send that a site is."""
+        if site in self._seeds:
+            return
+        call = self.evaluator.direct(site.call)
+        seed = self._library_send(site, call, call.func) or self._post(site, call)
+        if seed is None and isinstance(call.func, Attr):
+            seed = self._open_send(site, call, call.func)
+        if seed is not None:
+            self._seeds[site] = seed
 
-    def _library_send(self, site: Site, call: Call) -> Seed | None:
-        for pack, entry in self.evaluator.lookup(self.packs.sends, call.func):
-            assert isinstance(entry, v.Send) and isinstance(pack, v.Pack)
-            if self._is_overridden(call) or not arguments.holds(self.evaluator, call, entry.when):
+    def _open_send(self, site: Site, call: Call, func: Attr) -> Seed | None:
+        """The send that a call is with what its receiver was given; else it waits until more is known."""
+        base = self.evaluator.resolve(func.base)
+        for part in walk(base):
+            if isinstance(part, Param | Attr):
+                waiting = self._open.setdefault(part if isinstance(part, Param) else part.name, [])
+                if site not in waiting:
+                    waiting.append(site)
+        filled = self._filled(base)
+        return None if filled is base else self._library_send(site, call, Attr(filled, func.name))
+
+    def _library_send(self, site: Site, call: Call, func: Value) -> Seed | None:
+        """The send by a library's call; `func` is what is called as far as it is known."""
+        for pack, entry in self._entries(func):
+            if not arguments.holds(self.evaluator, call, entry.when) or not self._fits(entry, func):
                 continue
             keyed = any(True for _ in arguments.given(self.evaluator, call, entry.key))
-            api = self._api(call, entry)
-            send = ProviderSend(site, api, pack.name, entry.internal, entry.delivery, keyed)
-            holes = self.templates.holes(call, entry)
-            return Seed(send, holes, self.templates.recipient(call, entry))
+            send = ProviderSend(site, self._api(func, entry), pack.name, entry.internal, entry.delivery, keyed)
+            return Seed(send, self.templates.holes(call, entry), self.templates.recipient(call, entry))
         return None
 
-    def _api(self, call: Call, entry: v.Send) -> str:
-        shapes = self.evaluator.shapes(call.func)
-        canonical = sorted(self.packs.canonical(call) for call in entry.calls)
-        found = next((call for call in canonical if call in shapes), canonical[0])
+    def _entries(self, func: Value) -> Iterator[tuple[v.Pack, v.Send]]:
+        """What packs say of a call. A project's own `send` is a helper: what that calls on its base is the send."""
+        resolved = self.evaluator.resolve(func)
+        if isinstance(func, Attr) and any(isinstance(one, FunctionRef) for one in options(resolved)):
+            yield from self._vendored(func)
+        yield from self.evaluator.lookup(self.packs.sends, func)
+
+    def _vendored(self, func: Attr) -> Iterator[tuple[v.Pack, v.Send]]:
+        """A copy of a library inside the tree is that library."""
+        for cls in self.evaluator.types(func.base):
+            if isinstance(cls, ClassRef):
+                method = self.evaluator.hierarchy.method_of(cls, func.name)
+                if method is not None and method.module.file.role == "vendored":
+                    for base in self.evaluator.hierarchy.external_bases(cls.id):
+                        yield from self.packs.find(self.packs.sends, f"{base}().{func.name}")
+
+    def _fits(self, entry: v.Send, func: Value) -> bool:
+        """Whether the receiver was given an address that makes it mail, where the library sends other things too."""
+        if not entry.addresses:
+            return True
+        receiver = func.base if isinstance(func, Attr) else func
+        texts = (part.value for part in walk(self.evaluator.resolve(receiver)) if isinstance(part, Const))
+        return any(isinstance(text, str) and text.startswith(entry.addresses) for text in texts)
+
+    def _api(self, func: Value, entry: v.Send) -> str:
+        shapes = self.evaluator.shapes(func)
+        canonical = sorted(self.packs.canonical(one) for one in entry.calls)
+        found = next((one for one in canonical if one in shapes), canonical[0])
         return found.replace("()", "")
 
-    def _is_overridden(self, call: Call) -> bool:
-        """A project class's own `send` is a helper; what it calls on its base is the provider send."""
-        func = call.func
-        if not isinstance(func, Attr):
-            return False
-        for cls in self.evaluator.types(func.base):
-            if isinstance(cls, ClassRef) and self.evaluator.hierarchy.method_of(cls, func.name) is not None:
-                resolved = self.evaluator.resolve(func)
-                return resolved is not func
-        return False
-
-    def _http_send(self, site: Site, call: Call) -> Seed | None:
-        for _, client in self.evaluator.lookup(self.packs.http_clients, call.func):
-            assert isinstance(client, v.HttpClient)
-            if not arguments.holds(self.evaluator, call, client.when):
-                continue
-            url = self._url(call, client)
-            found = self._provider_of(url) if url is not None else None
-            if found is None:
-                continue
-            pack, entry = found
-            body = next(arguments.given(self.evaluator, call, client.body), None)
-            content = _in_body(entry, client.body) if body is not None else v.Content()
-            keyed = bool(entry.key_header) and self._has_header(call, client, entry.key_header)
-            send = ProviderSend(site, f"POST {entry.hosts[0]}", pack.name, key=keyed)
-            return Seed(
-                send, self.templates.holes(call, content), self.templates.recipient(call, content)
-            )
-        return None
-
-    def _url(self, call: Call, client: v.HttpClient) -> str | None:
-        """The URL with `{}` for what is not known, the client's base URL in front of a relative one."""
-        given = arguments.first_argument(self.evaluator, call, client.url)
-        if given is None:
+    def _post(self, site: Site, call: Call) -> Seed | None:
+        post = self.posts.of(call)
+        if post is None:
             return None
-        for option in options(self.evaluator.resolve(given)):
-            url = self._text(option)
-            if url.startswith(("http", "//", "{}")) or "://" in url:
-                return self._with_holes(url, option)
-            base = self._base(call, client)
-            if base:
-                return f"{base.rstrip('/')}/{url.lstrip('/')}"
-        return None
-
-    def _with_holes(self, url: str, value: Value) -> str:
-        return url
-
-    def _base(self, call: Call, client: v.HttpClient) -> str:
-        if not (client.base and isinstance(call.func, Attr)):
-            return ""
-        made = self.evaluator.resolve(call.func.base)
-        for option in options(made):
-            inner = getattr(option, "base", option)
-            inner = self.evaluator.resolve(inner) if isinstance(inner, Value) else option
-            for candidate in (option, inner):
-                if isinstance(candidate, Call):
-                    found = arguments.first_argument(self.evaluator, candidate, client.base)
-                    if found is not None:
-                        return self._text(self.evaluator.resolve(found))
-        return ""
-
-    def _text(self, value: Value) -> str:
-        """A value as text, `{}` for the parts that are not known."""
-        match self.evaluator.resolve(value):
-            case Const(value=str() as found):
-                return found
-            case Text(pieces=pieces):
-                return "".join(self._text(piece) for piece in pieces)
-            case Call(func=func, args=args) if args:
-                # urljoin(a, b), str(url), os.environ.get(name, default)
-                if isinstance(func, External) and func.dotted.endswith(("urljoin", "str")):
-                    return "".join(self._text(arg) for arg in args)
-                last = self.evaluator.resolve(args[-1])
-                if isinstance(last, Const) and isinstance(last.value, str) and "://" in last.value:
-                    return last.value
-                return "{}"
-            case _:
-                return "{}"
-
-    def _provider_of(self, url: str) -> tuple[v.Pack, v.Http] | None:
-        match = _URL.match(url)
-        if match is None:
-            return None
-        host, path = match[1].lower(), match[2]
-        for pattern, pairs in sorted(self.packs.https.items()):
-            if _host_matches(pattern, host):
-                for pack, entry in pairs:
-                    if not entry.paths or any(re.search(one, path) for one in entry.paths):
-                        return pack, entry
-        return None
-
-    def _has_header(self, call: Call, client: v.HttpClient, name: str) -> bool:
-        for given in arguments.given(self.evaluator, call, client.headers):
-            for part in walk(self.evaluator.resolve(given)):
-                if isinstance(part, Const) and str(part.value).lower() == name.lower():
-                    return True
-        return False
+        send = ProviderSend(site, f"POST {post.entry.hosts[0]}", post.pack.name, key=post.keyed)
+        holes = self.templates.holes(post.call, post.content)
+        return Seed(send, holes, self.templates.recipient(post.call, post.content))
 
 
-def _host_matches(pattern: str, host: str) -> bool:
-    if pattern.startswith("*."):
-        return host == pattern[2:] or host.endswith(pattern[1:])
-    return host == pattern
+def _sorted(seeds: dict[Site, Seed]) -> tuple[Seed, ...]:
+    return tuple(seeds[site] for site in sorted(seeds, key=lambda site: (site.path, site.at, site.index)))
 
 
-def _in_body(entry: v.Http, body: tuple[str, ...]) -> v.Content:
-    """The paths into the body as arguments of the call: every body argument is tried with every path."""
+def _joined(known: Value | None, values: Iterable[Value]) -> Value:
+    """What was known and what is new, no more than `MAX_GIVEN` in all."""
+    before = options(known) if known is not None else ()
+    fresh = [one for one in dict.fromkeys(values) if one not in before][: MAX_GIVEN - len(before)]
+    return known if known is not None and not fresh else union((*before, *fresh))
 
-    def put(paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(f"{argument}{path if path.startswith('/') else '/' + path}" for path in paths for argument in body)
 
-    return v.Content(
-        template=put(entry.template),
-        template_id=put(entry.template_id),
-        subject=put(entry.subject),
-        text=put(entry.text),
-        recipient=put(entry.recipient),
-    )
+def _message_class(pack: v.Pack) -> str | None:
+    """The library's class of message objects that send themselves."""
+    for entry in pack.send:
+        if "receiver" in entry.message:
+            return entry.calls[0].rpartition("()")[0]
+    return None
