@@ -5,12 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sendonce.program import sql
+from sendonce.program import arguments, sql
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.fields import Fields, text_of
 from sendonce.program.uniques import plain
-from sendonce.program.values import UNKNOWN, Attr, Call, ClassRef, Const, External, Item, Op, Seq, Value, options, walk
+from sendonce.program.values import (
+    UNKNOWN,
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    External,
+    Item,
+    Op,
+    Seq,
+    Table,
+    Value,
+    options,
+    walk,
+)
 
+_DOCUMENTS = frozenset(["update_one", "update_many", "find_one_and_update", "find_one_and_replace", "modify"])
+"""Updates of documents: the filter is the first argument, a dict."""
 _FILTERS = frozenset(["filter", "get", "aget", "where", "filter_by", "exclude", "get_object_or_404", "having"])
 
 
@@ -51,17 +67,42 @@ class Conditions:
         """The fields that an update sets, with their values."""
         for inner in self._calls(call, run):
             name = inner.func.name if isinstance(inner.func, Attr) else ""
-            if name in ("update", "aupdate", "values"):
+            if name in _DOCUMENTS:
+                yield from self._set_in_document(inner)
+            elif name in ("update", "aupdate", "values"):
                 for key, value in zip(inner.names, inner.args, strict=True):
                     if key in ("", "values", "**"):
                         yield from self.fields.of_row(value).fields.items()
                     elif key != "synchronize_session":
                         yield key, value
 
+    def _set_in_document(self, call: Call) -> Iterator[tuple[str, Value]]:
+        """The fields of `{"$set": {…}, "$unset": {…}}`."""
+        update = arguments.first_argument(self.evaluator, call, ("update|1", "replacement|1"))
+        for name, value in self.fields.of_row(update).fields.items() if update is not None else ():
+            if name.startswith("$"):
+                given = self.fields.of_row(value).fields.items()
+                yield from ((key, Const(None) if name == "$unset" else one) for key, one in given)
+            else:
+                yield name, value
+
+    def _of_document(self, call: Call) -> Iterator[Tested]:
+        """The tests of a filter that is a dict: `{"mailed": False, "state": {"$ne": "sent"}}`."""
+        given = arguments.first_argument(self.evaluator, call, ("filter|0", "query|0"))
+        for name, value in self.fields.of_row(given).fields.items() if given is not None else ():
+            operators = self.fields.of_row(value).fields if isinstance(value, Table) else {}
+            if not operators:
+                yield _lookup(name, value, False)
+            for operator, operand in operators.items():
+                how = {"$eq": "exact", "$ne": "exact", "$in": "in", "$nin": "in", "$exists": "isnull"}.get(
+                    operator, "any"
+                )
+                yield Tested(plain(name), how, operand, operator in ("$ne", "$nin", "$exists"))
+
     def _calls(self, call: Call, run: Call) -> Iterator[Call]:
         """The calls of a statement as it is run, and of the query that an update stands on."""
         seen: set[Call] = set()
-        for start in (call, *run.args[:1]):
+        for start in (call, run, *run.args[:1]):
             for inner in self.fields.chain(start):
                 if inner not in seen:
                     seen.add(inner)
@@ -77,6 +118,8 @@ class Conditions:
         """The tests of a query or statement."""
         for inner in self._calls(call, run or call):
             name = inner.func.name if isinstance(inner.func, Attr) else _last(inner.func)
+            if name in _DOCUMENTS:
+                yield from self._of_document(inner)
             if name not in _FILTERS:
                 continue
             for key, value in zip(inner.names, inner.args, strict=True):
@@ -200,6 +243,8 @@ def _method(field: str, method: str, args: tuple[Value, ...], negated: bool) -> 
             if isinstance(first, Const) and first.value is None:
                 return Tested(field, "isnull", Const(True), flipped)
             return Tested(field, "exact", _truth(first), flipped)
+        case "is_null":
+            return Tested(field, "isnull", first if args else Const(True), negated)
         case "in_" | "not_in" | "notin_":
             return Tested(field, "in", first, negated != (method != "in_"))
         case _:

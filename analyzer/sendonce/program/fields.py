@@ -245,8 +245,8 @@ class Fields:
         """The fields of a statement: what `values(…)` is given, or the second argument of the call that runs it."""
         found: dict[str, Value] = {}
         is_open = False
-        for inner in (*self.chain(call), *(one for arg in run.args[:1] for one in self.chain(arg))):
-            if isinstance(inner.func, Attr) and inner.func.name == "values":
+        for inner in (one for start in (call, run, *run.args[:1]) for one in self.chain(start)):
+            if isinstance(inner.func, Attr) and inner.func.name in ("values", "insert"):
                 keywords, more = self._keywords(inner, ())
                 found.update(keywords)
                 is_open |= more

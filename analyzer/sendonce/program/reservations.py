@@ -138,6 +138,8 @@ class Reservations:
         """The calls that built the statements among the arguments, outermost first."""
         for arg in call.args[:2]:
             yield from self.fields.chain(arg)
+        if isinstance(call.func, Attr):  # `Model.update(…).where(…).execute()`
+            yield from self.fields.chain(call.func.base)
 
     def _entry(self, call: Call) -> v.Claim | v.LookAlike | None:
         """The entry that fits a call with the most conditions; a look-alike wins over a claim that says no more."""
@@ -213,7 +215,8 @@ class Reservations:
         """The reservation that a claim is; None if two runs can win it."""
         entry, call = matched.entry, matched.call
         scope, assumes, sure = self.backends.scope(entry, call)
-        if scope not in ("shared", "") or entry.win == "held":
+        passes = entry.lasts not in ("", "ever")
+        if scope not in ("shared", "") or entry.win == "held" or passes:
             return None
         confidence: Confidence = "high" if sure and matched.sure else "medium"
         base = Reservation(
@@ -286,6 +289,8 @@ class Reservations:
         """The reservation that inserting these fields is; `target` are the columns of `ON CONFLICT (…)`."""
         cover = self.uniques.cover(model, None if given.whole else frozenset(given.fields))
         answer, covered = cover.answer, cover.fields
+        if model is None and "_id" in given.fields:  # a document's own key
+            answer, covered = "yes", frozenset(("id",))
         if answer == "no" and given.open:
             answer = "unknown"
         if target and answer in ("no", "unknown"):

@@ -37,7 +37,10 @@ class Rows:
 
     def committed(self, inside: h.Inside, before: Scene) -> Reservation | None:
         """The reservation of rows that a transaction inserted at its end."""
-        if not self.transactions.is_transaction(inside.value):
+        context = inside.value
+        shape = context.func if isinstance(context, Call) else context
+        saved = self.evaluator.lookup(self.packs.transaction_savepoints, shape)
+        if not saved and not self.transactions.is_transaction(context):
             return None
         return self._flushed(before, None)
 

@@ -14,7 +14,7 @@ from sendonce.program import arguments, sql
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.symbols import Class, Module
-from sendonce.program.values import UNKNOWN, Attr, Call, ClassRef, Const, Op, Seq, Value, options, walk
+from sendonce.program.values import FALSE, TRUE, UNKNOWN, Attr, Call, ClassRef, Const, Op, Seq, Value, options, walk
 
 Answer = Literal["yes", "partly", "no", "unknown"]
 
@@ -37,8 +37,8 @@ class Cover:
 
 def plain(field: str) -> str:
     """A field's own name: look-ups stripped, `order_id` and `order` as one, `pk` as the key."""
-    name = field.lower().partition("__")[0]
-    return "id" if name in ("pk", "id") else name.removesuffix("_id")
+    name = field.lower().partition("__")[0] if not field.startswith("_") else field.lower()
+    return "id" if name in ("pk", "id", "_id") else name.removesuffix("_id")
 
 
 class Uniques:
@@ -129,7 +129,10 @@ class Uniques:
 
     def _in_options(self, id: str) -> Iterator[Constraint]:
         """`Meta` options and `__table_args__`: field tuples under known names, calls that make constraints."""
-        names = {name for pack in self.packs.packs for entry in pack.unique for name in entry.meta}
+        bases = self.evaluator.hierarchy.external_bases(id)
+        roots = {base.partition(".")[0] for base in bases}
+        packs = [pack for pack in self.packs.packs if not roots.isdisjoint(self.packs.roots(pack))]
+        names = {name for pack in packs for entry in pack.unique for name in entry.meta}
         for value, name in self._option_values(id):
             if name in names:
                 yield from (Constraint(fields) for fields in self._field_sets(value))
@@ -207,6 +210,9 @@ class Uniques:
         for option in options(self.evaluator.resolve(value)):
             if isinstance(option, Call):
                 yield from (one.fields for one in self._of_constraint(option))
+            elif isinstance(option, Seq) and len(option.items) == 2 and option.items[1] in (TRUE, FALSE):
+                # peewee's pairs of names and whether they are unique
+                yield from self._field_sets(option.items[0]) if option.items[1] is TRUE else ()
             elif isinstance(option, Seq):
                 nested = [item for item in option.items if isinstance(self.evaluator.resolve(item), Seq | Call)]
                 if nested:
