@@ -18,7 +18,7 @@ from sendonce.packs import Packs
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.posts import Posts
-from sendonce.program.symbols import Class, Function, Module, own_nodes, words_of
+from sendonce.program.symbols import Binding, Class, Function, Module, own_nodes, words_of
 from sendonce.program.values import (
     Attr,
     Call,
@@ -257,12 +257,20 @@ class Search:
             for binding in bindings:
                 if isinstance(binding.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
                     continue
-                sends = self.posts.mentions_host(binding.node) or (
-                    self.carries(module, _words(binding.node))
-                    and self.can_send(self.evaluator.binding_value(module, cls, binding))
-                )
-                if sends:
+                words = frozenset(_words(binding.node))
+                if self.posts.mentions_host(binding.node) or self._binds_sender(module, cls, binding, words):
                     yield name
+
+    def _binds_sender(self, module: Module, cls: Class | None, binding: Binding, words: frozenset[str]) -> bool:
+        """Whether a variable is bound to something that sends: an object, or a sending call under another name."""
+        carries = self.carries(module, words)
+        if not carries and words.isdisjoint(self.names.methods):
+            return False
+        value = self.evaluator.binding_value(module, cls, binding)
+        if carries and self.can_send(value):
+            return True
+        called = self.evaluator.direct(Call(value, (), (), (module.path, *binding.node.at[:2])))
+        return bool(self.evaluator.lookup(self.evaluator.packs.sends, called.func))
 
     def _is_sender(self, cls: Class) -> bool:
         if not self.carries(cls.module, (word for base in cls.node.bases for word in _words(base.value))):
