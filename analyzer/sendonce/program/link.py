@@ -316,11 +316,12 @@ class Linker:
         enqueue: v.Enqueue | None = None,
         unique: bool = False,
         test: Value | None = None,
+        within: str = "",
     ) -> None:
         """Adds the edge into a project function, and those through it to functions that it is given."""
         binding = arguments.bind(self.evaluator, ref, names, args)
         method = callee if isinstance(callee, Attr) and isinstance(callee.base, Param) else None
-        crossing = Crossing(site, hop, binding, confidence, enqueue, "", unique, method, callee=ref.id, test=test)
+        crossing = Crossing(site, hop, binding, confidence, enqueue, within, unique, method, callee=ref.id, test=test)
         found.edges.append(Edge(ref.id, (crossing, *outer)))
         if not any(self._carries(value) for value in binding.values()):
             return
@@ -622,8 +623,20 @@ class Linker:
                     method = self.evaluator.hierarchy.method_of(cls, name)
                     if method is not None:
                         used = True
-                        self._enter(found, FunctionRef(method.id, owner), (), (), site, hop, outer, "high")
+                        within = self._own_transaction(entry, call.func)
+                        self._enter(found, FunctionRef(method.id, owner), (), (), site, hop, outer, "high", within=within)
         return used
+
+    def _own_transaction(self, entry: v.Invoke, func: Value) -> str:
+        """The name of a library call that runs what it calls in a transaction of its own, "" for others."""
+        pack = next(pack for pack in self.packs.packs if any(one is entry for one in pack.invoke))
+        within = {self.packs.canonical(one) for signal in pack.signal for one in signal.within}
+        for shape in sorted(self.evaluator.shapes(func)):
+            owner, _, member = shape.rpartition("().")
+            for name in (owner, *self.packs.bases(owner)):
+                if f"{name}().{member}" in within:
+                    return f"{name}().{member}"
+        return ""
 
     def _owners(self, entry: v.Invoke, call: Call) -> Iterator[Value]:
         receiver = call.func.base if isinstance(call.func, Attr) else None

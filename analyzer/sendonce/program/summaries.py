@@ -160,8 +160,9 @@ class Summaries:
     def _hopped(self, mail: Mail, crossing: Crossing) -> Mail:
         """What becomes of the mail at a hop that is more than a call."""
         if crossing.hop == "enqueue":
-            same = crossing.enqueue is not None and crossing.enqueue.same_database
-            mail = _left(mail, crossing.site, same)
+            mail = _left(mail, crossing.site, self.transactions.rolls_back(crossing.enqueue))
+            if self.transactions.queues.has(crossing.enqueue, "after_commit"):
+                mail = replace(mail, escaped=True, deferred=True)
             if crossing.unique and mail.guard is None:
                 mail = replace(mail, guard=self.claims.unique_job(crossing.site))
         elif crossing.hop in ("defer", "schedule"):

@@ -15,11 +15,13 @@ from sendonce.program.flow import Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
 from sendonce.program.mail import Mail, Transaction
+from sendonce.program.queues import Queues
 from sendonce.program.requests import Requests, decorators_in
 from sendonce.program.starts import Start
 from sendonce.program.symbols import Function
 from sendonce.program.units import Event, Units
 from sendonce.program.values import Attr, Call, FunctionRef, Value, options
+from sendonce.vocabulary import Enqueue
 
 if TYPE_CHECKING:
     from sendonce.program.summaries import Entry
@@ -36,6 +38,7 @@ class Transactions:
         self.program = evaluator.program
         self.flows = flows
         self.linker = linker
+        self.queues = Queues(evaluator)
         self.units = Units(evaluator, flows, linker, self.is_transaction)
         self.requests = Requests(evaluator, flows, linker, lambda site: self.open_at(site) is not None)
         self._decorated: dict[str, tuple[int, str] | None] = {}
@@ -135,6 +138,10 @@ class Transactions:
             for shape in decorators_in(call.func):
                 if self.evaluator.lookup(self.packs.transaction_decorators, shape):
                     yield call.at[1], min(self.evaluator.shapes(shape))
+
+    def rolls_back(self, entry: Enqueue | None) -> bool:
+        """Whether an enqueued job is a row of the application's database, which goes when a transaction rolls back."""
+        return entry is not None and (entry.same_database or self.queues.has(entry, "same_database"))
 
     # ------------------------------------------------------------------ whole requests
 
