@@ -15,10 +15,11 @@ from sendonce.program.keys import ProviderKeys
 from sendonce.program.link import Crossing, Linker
 from sendonce.program.locks import Locks
 from sendonce.program.mail import Condition, Guard, Transaction
-from sendonce.program.outcomes import Outcomes, Scene
+from sendonce.program.outcomes import Outcomes
 from sendonce.program.releases import Releases
 from sendonce.program.reservations import Matched, Part, Reservation, Reservations, key_of
 from sendonce.program.rows import Rows
+from sendonce.program.scene import Scene
 from sendonce.program.stability import Stability
 from sendonce.program.symbols import Function
 from sendonce.program.transactions import Transactions

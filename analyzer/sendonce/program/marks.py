@@ -12,8 +12,8 @@ from sendonce.program.fields import text_of
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
-from sendonce.program.outcomes import Scene
 from sendonce.program.reservations import Reservations
+from sendonce.program.scene import Scene
 from sendonce.program.uniques import plain
 from sendonce.program.values import Attr, Call, Const, Item, Text, Updated, Value, options, substitute, walk
 

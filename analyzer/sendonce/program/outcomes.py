@@ -6,10 +6,8 @@ them can give proves that a claim was won.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sendonce import facts
 from sendonce import vocabulary as v
@@ -18,12 +16,13 @@ from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Exit, Flows
 from sendonce.program.link import Linker
+from sendonce.program.possible import COMPARE, CONVERSIONS, EMPTY, OBJECT, chained, compared, negated, truth
 from sendonce.program.potential import Potential
-from sendonce.program.reservations import Matched, Reservation, Reservations
+from sendonce.program.reservations import Reservation, Reservations
+from sendonce.program.results import Results
+from sendonce.program.scene import ANYTHING, Lost, Scene, joined
 from sendonce.program.values import (
-    FALSE,
     NONE,
-    TRUE,
     UNKNOWN,
     Attr,
     Call,
@@ -42,63 +41,14 @@ from sendonce.program.values import (
     Updated,
     Value,
     options,
-    substitute,
 )
 
-OBJECT: Value = External("an object")
-"""Some value that is true and not None."""
-EMPTY: Value = Seq("tuple", ())
 MAX_DEPTH = 7
 """Through how many project functions a test is followed."""
-MAX_OUTCOMES = 12
-
-_PASSES = frozenset(["mappings", "unique", "tuples", "returning", "execution_options", "result", "get"])
-"""Methods of a result that give the same rows again."""
 
 
 def _itself(value: Value) -> Value:
     return value
-
-
-@dataclass(frozen=True)
-class Scene:
-    """Where an expression stands: what holds there (oldest first), what its parameters are, how deep in calls."""
-
-    facts: tuple[h.Fact, ...] = ()
-    env: Mapping[Param, Value] = field(default_factory=dict)
-    depth: int = 0
-    function: str = ""
-
-    def put(self, value: Value) -> Value:
-        """A value with the parameters that are known here put in."""
-        found = substitute(value, self.env)
-        return value if found is UNKNOWN else found
-
-    def before(self, index: int) -> Scene:
-        """The scene before one of its facts."""
-        return replace(self, facts=self.facts[:index])
-
-    def branch(self, index: int, branch: tuple[h.Fact, ...]) -> Scene:
-        """The end of one branch of the `Either` at `index`."""
-        return replace(self, facts=(*self.facts[:index], *branch))
-
-
-@dataclass(frozen=True)
-class Lost:
-    """The values that an expression can have when no claim was won, and the claims that were looked at."""
-
-    outcomes: frozenset[Value]
-    claims: tuple[Reservation, ...] = ()
-
-
-ANYTHING = Lost(frozenset((UNKNOWN,)))
-
-
-def _joined(parts: Iterable[Lost]) -> Lost:
-    found = list(parts)
-    outcomes = frozenset(one for part in found for one in part.outcomes)
-    claims = tuple(dict.fromkeys(claim for part in found for claim in part.claims))
-    return Lost(frozenset((UNKNOWN,)) if len(outcomes) > MAX_OUTCOMES else outcomes, claims)
 
 
 class Outcomes:
@@ -111,6 +61,7 @@ class Outcomes:
         self.flows = flows
         self.linker = linker
         self.reservations = reservations
+        self.results = Results(reservations)
         self.potential = Potential(evaluator, flows, linker, reservations)
         self.dominating: Callable[[Scene], Reservation | None] = lambda scene: None
         self._known: dict[Value, Lost] = {}
@@ -144,7 +95,7 @@ class Outcomes:
                 return Lost(frozenset((OBJECT if keys else EMPTY,)))
             case ClassRef() | FunctionRef():
                 return Lost(frozenset((OBJECT,)))
-            case Call(func=External(dotted=dotted), args=(first, *_)) if dotted in _CONVERSIONS:
+            case Call(func=External(dotted=dotted), args=(first, *_)) if dotted in CONVERSIONS:
                 return self._converted(dotted, first, scene)
             case Call() | Attr() | Item() | Element() | Updated() | Param():
                 return self._of_expression(value, scene)
@@ -155,16 +106,16 @@ class Outcomes:
         parts = [self.lost(operand, scene) for operand in operands]
         claims = tuple(claim for part in parts for claim in part.claims)
         if op in ("and", "or"):
-            return Lost(frozenset(_chained(op, [part.outcomes for part in parts])), claims)
+            return Lost(frozenset(chained(op, [part.outcomes for part in parts])), claims)
         if op == "not":
-            return Lost(frozenset(_negated(one) for one in parts[0].outcomes), claims)
-        if op in _COMPARE and len(parts) == 2:
-            found = {_compared(op, left, right) for left in parts[0].outcomes for right in parts[1].outcomes}
+            return Lost(frozenset(negated(one) for one in parts[0].outcomes), claims)
+        if op in COMPARE and len(parts) == 2:
+            found = {compared(op, left, right) for left in parts[0].outcomes for right in parts[1].outcomes}
             return Lost(frozenset(found), claims)
         return Lost(frozenset((UNKNOWN,)), claims)
 
     def _of_union(self, value: Union, scene: Scene) -> Lost:
-        return _joined(self._alternatives(value, scene))
+        return joined(self._alternatives(value, scene))
 
     def _alternatives(self, value: Value, scene: Scene, wrap: Callable[[Value], Value] = _itself) -> Iterator[Lost]:
         """A value that differs between branches: what it is in those that won no claim; else any of its options."""
@@ -201,14 +152,14 @@ class Outcomes:
 
     def _converted(self, dotted: str, value: Value, scene: Scene) -> Lost:
         found = self.lost(value, scene)
-        return Lost(frozenset(_CONVERSIONS[dotted](one) for one in found.outcomes), found.claims)
+        return Lost(frozenset(CONVERSIONS[dotted](one) for one in found.outcomes), found.claims)
 
     # ------------------------------------------------------------------ calls and what is read from them
 
     def _of_expression(self, value: Value, scene: Scene) -> Lost:
         """A call, or an attribute, item or method of what a call gives."""
         put = scene.put(value)
-        result = self._result(put, scene)
+        result = self.results.of(put, scene)
         if result is not None:
             return result
         if put in self._busy or scene.depth > MAX_DEPTH:
@@ -226,7 +177,7 @@ class Outcomes:
         """The value as its parts tell: through project functions, branches, and what it resolves to."""
         inner, wrap = _spine(raw)
         if isinstance(inner, Union):
-            found = _joined(self._alternatives(inner, scene, wrap))
+            found = joined(self._alternatives(inner, scene, wrap))
             return _Local(found.outcomes, found.claims)
         if isinstance(value, Element) and value.entered and isinstance(value.base, Call):
             entered = self.exits(value.base, scene, yields=True) or self.entering(value.base, scene)
@@ -269,7 +220,7 @@ class Outcomes:
     def _of_exits(self, around: Callable[[Value], Value], exits: list[tuple[Exit, Scene]]) -> Lost:
         """What a function gives. Where the winner gets None, the others get something, even if it cannot be told."""
         parts = [(exit, self._of_exit(around, exit, inside)) for exit, inside in exits]
-        found = _joined(part for _, part in parts)
+        found = joined(part for _, part in parts)
         none_for_winner = any(exit.value is NONE and not part.outcomes and part.claims for exit, part in parts)
         if none_for_winner and UNKNOWN in found.outcomes:
             return Lost(found.outcomes - {UNKNOWN} | {OBJECT}, found.claims)
@@ -350,189 +301,9 @@ class Outcomes:
                     return False
         return True
 
-    # ------------------------------------------------------------------ results of claims
-
-    def _result(self, value: Value, scene: Scene) -> Lost | None:
-        """The values of a claim's result in the run that lost; None if the value is no such result."""
-        matched, names = self._peeled(value, scene)
-        if matched is None:
-            return None
-        claim = self.reservations.reservation(matched)
-        if matched.entry.win == "no_exception":
-            # Who has the new row has made the insert.
-            return ANYTHING if claim is None or claim.assumes else Lost(frozenset(), (claim,))
-        sample = self._sample(matched, names)
-        if claim is None or sample is None:
-            return ANYTHING if not names or names[0] in matched.entry.results or claim is None else None
-        return Lost(frozenset((sample,)), (claim,))
-
-    def _peeled(self, value: Value, scene: Scene) -> tuple[Matched | None, tuple[str, ...]]:
-        """The claim that a value comes from and the names read from its result, innermost first."""
-        names: tuple[str, ...] = ()
-        while True:
-            match value:
-                case Call() if (found := self.reservations.matched(value)) is not None:
-                    return found, names
-                case Call(func=External(dotted=dotted), args=(first, *_)) if dotted in _LISTS:
-                    value = first
-                case Call(func=Attr(base=base, name=name)):
-                    value, names = base, (name, *names)
-                case Attr(base=base, name=name):
-                    value, names = base, (name, *names)
-                case Item(base=base, index=index):
-                    value, names = base, (f"[{index.value if isinstance(index, Const) else ''}]", *names)
-                case Updated(base=base, value=Call() as call):
-                    found = self.reservations.matched(call)
-                    if found is not None and found.entry.results:  # a cursor that has run a statement
-                        return found, names
-                    value = base
-                case _:
-                    return self._on_cursor(value, names, scene), names
-
-    def _on_cursor(self, value: Value, names: tuple[str, ...], scene: Scene) -> Matched | None:
-        """`cursor.rowcount` after `cursor.execute(…)`: the last statement that this cursor ran."""
-        if not names:
-            return None
-        for fact in reversed(scene.facts):
-            if isinstance(fact, h.Done) and isinstance(fact.site.call.func, Attr):
-                base = fact.site.call.func.base
-                while isinstance(base, Updated):
-                    base = base.base
-                if base is value or scene.put(base) is value:
-                    found = self.reservations.matched(_as_call(scene.put(fact.site.call), fact.site.call))
-                    if found is not None:
-                        return found if names[0] in found.entry.results else None
-        return None
-
-    def _sample(self, matched: Matched, names: tuple[str, ...]) -> Value | None:
-        """What the run that lost reads; None if that is not known."""
-        entry = matched.entry
-        win: v.Win | None = entry.win
-        if entry.win == "created":
-            return FALSE if names == ("[1]",) else None
-        run = matched.run.func.name if isinstance(matched.run.func, Attr) else ""
-        if entry.results:
-            win = entry.results.get(run) if run in entry.results else None
-            if win is None and not names:
-                return self._status(matched)
-            last = run
-            for name in names:
-                found = entry.results.get(name) or (entry.results.get("[]") if name.startswith("[") else None)
-                if found is None and name not in _PASSES:
-                    return None
-                win, last = found or win, name
-            return EMPTY if last in _ROWS else (None if win is None else _SAMPLES.get(win))
-        return None if names else _SAMPLES.get(entry.win)
-
-    @staticmethod
-    def _status(matched: Matched) -> Value | None:
-        """asyncpg answers with a text: "INSERT 0 0" is no row."""
-        verbs = {"insert": "INSERT 0 0", "update": "UPDATE 0", "delete": "DELETE 0"}
-        first = matched.call.args[0] if matched.call.args else UNKNOWN
-        text = first.value.split() if isinstance(first, Const) and isinstance(first.value, str) else []
-        return Const(verbs[text[0].lower()]) if text and text[0].lower() in verbs else None
-
 
 class _Local(Lost):
     """An answer that hangs on the branches around it."""
-
-
-_ROWS = frozenset(["all", "fetchall", "scalars"])
-_SAMPLES: dict[str, Value] = {
-    "truthy": FALSE,
-    "falsy": TRUE,
-    "not_none": NONE,
-    "is_none": OBJECT,
-    "rows": Const(0),
-    "first": Const(2),
-}
-"""What the run that lost gets, by the way in which the winner is told."""
-
-_COMPARE: dict[str, Callable[[Any, Any], object]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "is": operator.is_,
-    "is not": operator.is_not,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-_LISTS = frozenset(["builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set", "builtins.iter"])
-
-
-def truth(value: Value) -> bool | None:
-    """Whether a value is true; None if that is not known."""
-    if isinstance(value, Const):
-        return bool(value.value)
-    if value is OBJECT:
-        return True
-    return bool(value.items) if isinstance(value, Seq) and value.kind != "each" else None
-
-
-def _negated(value: Value) -> Value:
-    known = truth(value)
-    return UNKNOWN if known is None else Const(not known)
-
-
-def _chained(op: str, parts: list[frozenset[Value]]) -> Iterator[Value]:
-    """The values of `a and b …` or `a or b …`."""
-    ends = op == "or"
-    going = True
-    for index, outcomes in enumerate(parts):
-        last = index == len(parts) - 1
-        for one in outcomes if going else ():
-            known = truth(one)
-            if last or known is ends:
-                yield one
-            elif known is None:
-                yield TRUE if ends else FALSE
-        going = going and any(truth(one) is not ends for one in outcomes)
-
-
-def _compared(op: str, left: Value, right: Value) -> Value:
-    if isinstance(left, Const) and isinstance(right, Const):
-        if op in ("is", "is not"):
-            same = left is right
-            return Const(same if op == "is" else not same)
-        try:
-            return Const(bool(_COMPARE[op](left.value, right.value)))
-        except TypeError:
-            return UNKNOWN
-    if NONE in (left, right) and UNKNOWN not in (left, right):
-        return Const(op in ("!=", "is not")) if op in ("==", "!=", "is", "is not") else UNKNOWN
-    return UNKNOWN
-
-
-def _as_bool(value: Value) -> Value:
-    known = truth(value)
-    return UNKNOWN if known is None else Const(known)
-
-
-def _as_int(value: Value) -> Value:
-    if isinstance(value, Const) and isinstance(value.value, bool | int):
-        return Const(int(value.value))
-    return UNKNOWN
-
-
-def _length(value: Value) -> Value:
-    return Const(len(value.items)) if isinstance(value, Seq) else UNKNOWN
-
-
-def _as_list(value: Value) -> Value:
-    return EMPTY if isinstance(value, Seq) and not value.items else UNKNOWN
-
-
-_CONVERSIONS: dict[str, Callable[[Value], Value]] = {
-    "builtins.bool": _as_bool,
-    "builtins.int": _as_int,
-    "builtins.len": _length,
-    "builtins.list": _as_list,
-    "builtins.tuple": _as_list,
-    "builtins.sorted": _as_list,
-    "builtins.set": _as_list,
-    "builtins.any": _as_bool,
-}
 
 
 def _spine(value: Value) -> tuple[Value, Callable[[Value], Value]]:
@@ -576,7 +347,3 @@ def _elements(value: Value) -> Iterator[Element]:
             yield found
         else:
             todo.extend(found.parts())
-
-
-def _as_call(value: Value, otherwise: Call) -> Call:
-    return value if isinstance(value, Call) else otherwise

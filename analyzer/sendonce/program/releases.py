@@ -9,8 +9,9 @@ from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Held, Site
-from sendonce.program.outcomes import Outcomes, Scene
+from sendonce.program.outcomes import Outcomes
 from sendonce.program.reservations import Reservation, as_text
+from sendonce.program.scene import Scene
 from sendonce.program.values import Attr, Call, Value, options
 
 MAX_DEPTH = 2

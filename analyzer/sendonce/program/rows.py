@@ -8,8 +8,9 @@ from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.outcomes import Outcomes, Scene
+from sendonce.program.outcomes import Outcomes
 from sendonce.program.reservations import Matched, Reservation
+from sendonce.program.scene import Scene
 from sendonce.program.transactions import Transactions
 from sendonce.program.values import Call, Seq, Value, options
 
