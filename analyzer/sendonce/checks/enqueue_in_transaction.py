@@ -27,7 +27,8 @@ The enqueue waits for the commit (`on_commit`, `delay_on_commit`), it stands aft
 the queue keeps its jobs in the same database, so that they roll back with the rest.
 
 ## Repair by framework
-Django with Celery: `send_receipt.delay_on_commit(order.pk)`, or `transaction.on_commit(partial(send_receipt.delay, order.pk))`.
+Django with Celery: `send_receipt.delay_on_commit(order.pk)`, or
+`transaction.on_commit(partial(send_receipt.delay, order.pk))`.
 RQ and dramatiq: `transaction.on_commit(lambda: queue.enqueue(job, order.pk))`.
 SQLAlchemy: commit first, then enqueue, or enqueue in an `after_commit` listener.
 """

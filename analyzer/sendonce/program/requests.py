@@ -58,9 +58,9 @@ class Requests:
         if found is not None or self._is_exempt(cls, function):
             return found
         for switch in self._switches():
-            if start.trigger.kind in (switch.entry.kinds or _REQUESTS):
-                if not switch.entry.covers or self._is_covered(switch.entry, cls, function):
-                    return switch.opened
+            covered = not switch.entry.covers or self._is_covered(switch.entry, cls, function)
+            if covered and start.trigger.kind in (switch.entry.kinds or _REQUESTS):
+                return switch.opened
         return None
 
     # ------------------------------------------------------------------ methods and handlers of frameworks
@@ -98,9 +98,10 @@ class Requests:
                 method = one.methods.get(name)
                 for site in self.flows.of(method).sites if method is not None else ():
                     func = site.call.func
-                    if isinstance(func, Attr) and func.name == name and isinstance(func.base, Super):
-                        if self.opens(site):
-                            return Opened(site.path, site.at[0], f"{one.name}.{name} runs each request in a transaction")
+                    goes_on = isinstance(func, Attr) and func.name == name and isinstance(func.base, Super)
+                    if goes_on and self.opens(site):
+                        note = f"{one.name}.{name} runs each request in a transaction"
+                        return Opened(site.path, site.at[0], note)
         return None
 
     def _leading_to(self, cls: Class, function: Function) -> tuple[str, ...]:
@@ -121,9 +122,9 @@ class Requests:
         for one in self.evaluator.hierarchy.mro(cls.id):
             for site in self.flows.of(one.module.body).sites:
                 func = site.call.func
-                if site.call.args and site.call.args[-1] is ClassRef(one.id):
-                    if any(self.evaluator.lookup(table, value) for value in decorators_in(func)):
-                        yield func if isinstance(func, Call) else site.call
+                decorates = site.call.args and site.call.args[-1] is ClassRef(one.id)
+                if decorates and any(self.evaluator.lookup(table, value) for value in decorators_in(func)):
+                    yield func if isinstance(func, Call) else site.call
 
     def _is_exempt(self, cls: Class | None, function: Function) -> bool:
         if cls is not None and any(self._class_decorators(cls, self.packs.transaction_exempts)):

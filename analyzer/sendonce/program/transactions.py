@@ -20,7 +20,7 @@ from sendonce.program.requests import Requests, decorators_in
 from sendonce.program.starts import Start
 from sendonce.program.symbols import Function
 from sendonce.program.units import Event, Units
-from sendonce.program.values import Attr, Call, FunctionRef, Value, options
+from sendonce.program.values import Attr, Call, FunctionRef, ModuleRef, Value, options
 from sendonce.vocabulary import Enqueue
 
 if TYPE_CHECKING:
@@ -61,11 +61,26 @@ class Transactions:
         else:
             decorated = self.decorator_of(function)
             if decorated is None:
-                return None
+                return self._wrapped(site, function)
             line, name, start = *decorated, NOWHERE
         if self._committed_since(start, site):
             return None
         return Transaction("block", site.path, line, function.dotted, site, name)
+
+    def _wrapped(self, site: Site, function: Function) -> Transaction | None:
+        """The transaction around a call of what a decorator was applied to by hand: `pay = atomic(_pay)`."""
+        called = site.call.func
+        home = self.evaluator.resolve(called.base) if isinstance(called, Attr) else None
+        module = self.program.module_named(home.name) if isinstance(home, ModuleRef) else None
+        if isinstance(called, Attr) and module is not None:
+            called = self.evaluator.module_attr(module, called.name) or called
+        if not isinstance(called, Call) or not self.evaluator.lookup(self.packs.transaction_decorators, called.func):
+            return None
+        inner = called.args[-1] if called.args else None
+        if isinstance(inner, FunctionRef) and self.decorator_of(self.program.function(inner.id)) is not None:
+            return None  # a decorator on the function itself: the function opens it
+        name = min(self.evaluator.shapes(called.func))
+        return Transaction("block", called.at[0], called.at[1], function.dotted, site, name)
 
     def block_at(self, held: Held | None) -> h.Inside | None:
         """The innermost `with` block among the facts that holds a transaction open."""
@@ -101,9 +116,9 @@ class Transactions:
             for shape in (option, option.func) if isinstance(option, Call) else (option,):
                 if self.evaluator.lookup(self.packs.transaction_contexts, shape):
                     return True
-        if isinstance(context, Call):
-            if any(self._yields_inside(ref) for ref, *_ in self.linker.callables(context.func)):
-                return True
+        made_by = self.linker.callables(context.func) if isinstance(context, Call) else ()
+        if any(self._yields_inside(ref) for ref, *_ in made_by):
+            return True
         enter = self.evaluator.hierarchy.method_of_instance(self.evaluator.types(context), "__enter__", "__aenter__")
         return enter is not None and self._enters(enter)
 
@@ -117,9 +132,9 @@ class Transactions:
             func = site.call.func
             if isinstance(func, Attr) and func.name in ("__enter__", "__aenter__") and self.is_transaction(func.base):
                 return True
-            if site.call.args and not self.evaluator.shapes(func).isdisjoint(_STACKS):
-                if self.is_transaction(site.call.args[0]):
-                    return True
+            stacks = site.call.args and not self.evaluator.shapes(func).isdisjoint(_STACKS)
+            if stacks and self.is_transaction(site.call.args[0]):
+                return True
         return False
 
     def _context_name(self, context: Value) -> str:

@@ -25,6 +25,7 @@ from sendonce.program.values import (
     Call,
     ClassRef,
     Const,
+    External,
     FunctionRef,
     Param,
     Text,
@@ -39,7 +40,12 @@ from sendonce.vocabulary import Transaction as Entry
 Kind = Literal["", "writes", "commits", "ends"]
 """What a call does to a unit of work; "ends" is a rollback or a close."""
 
-_WRITES = re.compile(r"\s*(?:--.*\n\s*)*(?:insert|update|delete|replace|merge|with\b.*\b(?:insert|update|delete))\b", re.I | re.S)
+_WRITES = re.compile(
+    r"\s*(?:--.*\n\s*)*(?:insert|update|delete|replace|merge|with\b.*\b(?:insert|update|delete))\b", re.I | re.S
+)
+MAX_GIVEN = 3
+"""Through how many functions a session is followed back to where it is made."""
+
 _STATEMENTS = ("insert", "update", "delete")
 
 
@@ -67,7 +73,7 @@ class Units:
         self.linker = linker
         self.is_transaction = is_transaction
         self._left: dict[tuple[object, ...], Kind] = {}
-        self._commits: dict[str, Site | None] = {}
+        self._asked: dict[Param, tuple[Value, ...]] = {}
 
     # ------------------------------------------------------------------ around a call
 
@@ -86,9 +92,10 @@ class Units:
         """The call, in the same function, that commits after another; of the session that was written, if known."""
         flow = self.flows.of(self.program.function(site.function))
         for other in flow.sites[site.index + 1 :]:
-            if not exclusive(site.held, other.held) and self.kind(other) == "commits":
-                if written is None or _same(written, Event(other.at, written.place, "commits", self._session(other))):
-                    return other
+            if exclusive(site.held, other.held) or self.kind(other) != "commits":
+                continue
+            if written is None or _same(written, Event(other.at, written.place, "commits", self._session(other))):
+                return other
         return None
 
     def around(self, site: Site) -> Site | None:
@@ -271,8 +278,44 @@ class Units:
         return any(True for _ in self._entries(table, site))
 
     def _entries(self, table: Table[Entry], site: Site) -> Iterator[tuple[object, Entry]]:
-        found: tuple[tuple[object, Entry], ...] = self.evaluator.lookup(table, site.call.func)
+        func = site.call.func
+        found: tuple[tuple[object, Entry], ...] = self.evaluator.lookup(table, func)
         yield from found
+        if not found and isinstance(func, Attr) and func.base.free and func.name in _members(table):
+            for cls in dict.fromkeys(self._given_types(func.base)):
+                yield from self.packs.find(table, f"{cls}().{func.name}")
+
+    def _given_types(self, value: Value, depth: int = 0) -> Iterator[str]:
+        """The library classes of a session that a function or an object is given by those who call or make it."""
+        found = self.evaluator.resolve(value)
+        types = self.evaluator.types(found)
+        yield from (one.dotted for one in types if isinstance(one, External))
+        if types or depth > MAX_GIVEN:
+            return
+        if isinstance(found, Param):
+            for given in self._arguments(found):
+                yield from self._given_types(given, depth + 1)
+        elif isinstance(found, Attr):
+            for cls in self.evaluator.types(found.base):
+                for method in self.evaluator.hierarchy.writers(cls.id, found.name) if isinstance(cls, ClassRef) else ():
+                    for written in self.flows.of(method).written(found.name):
+                        yield from self._given_types(written, depth + 1)
+
+    def _arguments(self, param: Param) -> tuple[Value, ...]:
+        """What the callers of a function give one of its parameters."""
+        if param not in self._asked:
+            self._asked[param] = ()
+            function = self.program.function(param.function)
+            cls = function.cls if function.name == "__init__" else None
+            found = [
+                edge.crossings[0].binding.get(param)
+                for caller in self.program.mentioning(cls.name if cls is not None else function.name)
+                for site in self.flows.of(caller).sites
+                for edge in self.linker.reached(site).edges
+                if edge.target == function.id
+            ]
+            self._asked[param] = tuple(dict.fromkeys(value for value in found if value is not None))
+        return self._asked[param]
 
     # ------------------------------------------------------------------ dependencies
 
@@ -296,6 +339,11 @@ def _same(written: Event, later: Event) -> bool:
         return False
     known = (written.session, later.session)
     return None in known or known[0] is known[1] or not any(isinstance(one, Call) for one in known)
+
+
+def _members(table: Table[Entry]) -> frozenset[str]:
+    """The names of the methods in a table."""
+    return frozenset(shape.rpartition(".")[2] for shape in table)
 
 
 def _root(value: Value) -> Value:
