@@ -63,6 +63,33 @@ class WordIndex:
             answer = self._answers[key] = tuple(sorted(found))
         return answer
 
+    def defining(self, name: str) -> tuple[SourceFile, ...]:
+        """The application files in which a class or function of this name is defined, as far as text tells."""
+        pattern = re.compile(rb"\b(?:class|def)\s+" + re.escape(name.encode()) + rb"\b")
+        return tuple(file for file in self.files_with(name) if pattern.search(self._content(file)))
+
+    def inheriting(self, name: str) -> tuple[SourceFile, ...]:
+        """The application files in which a class may inherit from one of this name, or give it another name."""
+        word = re.escape(name.encode())
+        pattern = re.compile(
+            rb"\bclass\s+\w+[^:]*\b" + word + rb"\b|\b" + word + rb"\s+as\b|=[\w. \t]*\b" + word + rb"[ \t]*$",
+            re.MULTILINE,
+        )
+        return tuple(file for file in self.files_with(name) if pattern.search(self._content(file)))
+
+    def words_with(self, *parts: str) -> tuple[str, ...]:
+        """The words of the files read so far that contain one of these texts (in lower case), whatever their case."""
+        words = b" ".join(self._shared) + b" "
+        lower = words.lower()
+        found: set[bytes] = set()
+        for part in (part.encode() for part in parts):
+            at = lower.find(part)
+            while at >= 0:
+                end = lower.index(b" ", at)
+                found.add(words[lower.rfind(b" ", 0, at) + 1 : end])
+                at = lower.find(part, end)
+        return tuple(sorted(word.decode("utf-8", "replace") for word in found))
+
     def has(self, file: SourceFile, word: str) -> bool:
         """Whether a word stands in a file."""
         return file in self._holding(word, file.role)

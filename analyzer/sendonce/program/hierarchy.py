@@ -153,8 +153,8 @@ class Hierarchy:
         return tuple(dict.fromkeys(found))
 
     def _direct_subclasses(self, id: str) -> Iterator[Class]:
-        for file in self.program.index.files_with(self.program.cls(id).name):
-            module = self.program.module_of(file) if file.role != "test" else None
+        for file in self.program.index.inheriting(self.program.cls(id).name):
+            module = self.program.module_of(file)
             for cls in module.classes.values() if module is not None else ():
                 if cls.node.bases and ClassRef(id) in self.bases(cls.id):
                     yield cls
@@ -162,8 +162,8 @@ class Hierarchy:
     def named(self, name: str, path: str) -> Class | None:
         """The class with a bare name that is nearest to a file, as string references in models mean it."""
         found: list[tuple[int, str, Class]] = []
-        for file in self.program.index.files_with(name):
-            module = self.program.module_of(file) if file.role == "application" else None
+        for file in self.program.index.defining(name):
+            module = self.program.module_of(file)
             for cls in module.classes.values() if module is not None else ():
                 if cls.name == name:
                     found.append((-_shared(path, file.path), file.path, cls))

@@ -48,22 +48,15 @@ class Posts:
         """The registered names of all hosts: `postmarkapp` of `api.postmarkapp.com`."""
         return frozenset(host.split(".")[-2] for host in self.packs.https)
 
-    @cached_property
-    def _hosts(self) -> re.Pattern[str]:
-        """What a file says that posts to a provider: a host, or its registered name inside another name."""
-        full = (re.escape(host.removeprefix("*.")) for host in self.packs.https)
-        names = {name for name in self.host_words if name not in _EVERYDAY}
-        return re.compile("|".join(sorted({*full, *names}, key=len, reverse=True)), re.IGNORECASE)
-
     def files(self, roles: Iterable[Role]) -> Iterator[SourceFile]:
-        """Files that have a client's method and a provider's host or name, and files with such a host at all."""
+        """Files that have a client's method and a provider's name in one of their words, and files with its host."""
         roles = tuple(roles)
-        methods = {re.findall(r"\w+", shape)[-1] for shape in self.packs.http_clients}
         for host in self.packs.https:
             yield from self.index.files_with(*host.removeprefix("*.").split("."), roles=roles)
-        for file in {file for method in methods for file in self.index.files_with(method, roles=roles)}:
-            if self._hosts.search(self.evaluator.program.sources.read(file).decode("utf-8", "replace")):
-                yield file
+        methods = {re.findall(r"\w+", shape)[-1] for shape in self.packs.http_clients}
+        posting = {file for method in methods for file in self.index.files_with(method, roles=roles)}
+        for word in self.index.words_with(*sorted(self.host_words - _EVERYDAY)):
+            yield from posting.intersection(self.index.files_with(word, roles=roles))
 
     def mentions_host(self, node: facts.Node) -> bool:
         """Whether an expression has a provider's host in one of its texts."""
@@ -198,7 +191,7 @@ class Posts:
         return None
 
 
-_EVERYDAY = frozenset(["amazonaws", "azure", "customer", "googleapis", "loops", "microsoft", "resend"])
+_EVERYDAY = frozenset(["amazonaws", "azure", "customer", "googleapis", "loops", "microsoft"])
 """Registered names that stand for more than mail: only the whole host tells."""
 
 
@@ -209,7 +202,7 @@ def _is_post(func: Value) -> bool:
 
 def _is_hinted(pattern: str, hints: str) -> bool:
     name = pattern.split(".")[-2]
-    return name in hints and (name not in _EVERYDAY or name == "resend")
+    return name in hints and name not in _EVERYDAY
 
 
 def _hints(url: Value) -> str:

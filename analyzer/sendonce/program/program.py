@@ -100,7 +100,7 @@ class Program:
 
     def defined(self, name: str) -> Iterator[Function]:
         """The functions and methods of this name in application code, by path."""
-        for file in self.index.files_with(name):
+        for file in self.index.defining(name):
             module = self.module_of(file)
             for function in module.functions.values() if module is not None else ():
                 if function.name == name:

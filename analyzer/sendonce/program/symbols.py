@@ -264,19 +264,34 @@ def own_nodes(node: object) -> Iterator[object]:
     todo: list[object] = [node.body if isinstance(node, facts.Def | facts.Lambda | facts.ModuleFacts) else node]
     while todo:
         found = todo.pop()
-        if isinstance(found, tuple):
-            todo.extend(reversed(found))
+        kind = type(found)
+        if kind is tuple:
+            todo.extend(reversed(found))  # type: ignore[call-overload]
             continue
-        if not hasattr(found, "__struct_fields__"):
+        fields = _FIELDS.get(kind)
+        if fields is None:
+            fields = _FIELDS[kind] = _fields(kind)
+        if fields is _NOT_FACTS:
             continue
         yield found
-        match found:
-            case facts.Def():
-                todo.extend((found.decorators, tuple(p.default for p in found.params)))
-            case facts.Lambda():
-                todo.append(tuple(p.default for p in found.params))
-            case _:
-                todo.extend(getattr(found, name) for name in reversed(found.__struct_fields__))  # type: ignore[attr-defined]
+        for name in fields:
+            todo.append(getattr(found, name))
+        if kind is facts.Def or kind is facts.Lambda:
+            todo.append(tuple(param.default for param in found.params))  # type: ignore[attr-defined]
+
+
+_NOT_FACTS: tuple[str, ...] = ("",)
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""The fields of each kind of fact to walk into, last first; `_NOT_FACTS` for anything else."""
+
+
+def _fields(kind: type) -> tuple[str, ...]:
+    if kind is facts.Def:
+        return ("decorators",)
+    if kind is facts.Lambda:
+        return ()
+    names: tuple[str, ...] | None = getattr(kind, "__struct_fields__", None)
+    return _NOT_FACTS if names is None else tuple(name for name in reversed(names) if name != "at")
 
 
 def words_of(node: object) -> Iterator[str]:
