@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sendonce import vocabulary as v
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.values import Const, Value
+from sendonce.program.values import Const, Table, Value
 
 
 class Queues:
@@ -34,20 +34,19 @@ class Queues:
         for file in self.program.index.files_with(name) if name.isidentifier() else ():
             module = self.program.module_of(file)
             value = self.evaluator.module_attr(module, name) if module is not None else None
-            for key in keys if value is not None else ():
-                value = self._inside(value, key)
-                if value is None:
-                    break
+            for key in keys:
+                value = self._inside(value, key) if value is not None else None
             if value is not None and self._fits(value, wanted):
                 return True
         return False
 
-    def _inside(self, value: Value | None, key: str) -> Value | None:
-        if value is None:
+    def _inside(self, value: Value, key: str) -> Value | None:
+        """The item of a dict under a key; None where the dict has none."""
+        found = self.evaluator.resolve(value)
+        if not isinstance(found, Table):
             return None
-        unknown = Const(f"no {key}")
-        found = self.evaluator.item(value, Const(key), unknown)
-        return None if found is unknown else found
+        items = zip(found.keys, found.values, strict=True)
+        return next((item for name, item in items if name is Const(key)), None)
 
     def _fits(self, value: Value, wanted: v.Scalar) -> bool:
         """Whether a setting has a value; `"*"` is any but None and False."""
