@@ -179,5 +179,6 @@ def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
     urls = "from django.urls import path\nfrom .views import stripe_webhook\n\n"
     urls += "urlpatterns = [path('stripe/', stripe_webhook)]\n"
     for name, wanted in (("Bad", 1), ("Good", 0)):
-        files = {"pay/__init__.py": "", "pay/models.py": models, "pay/urls.py": urls, "pay/views.py": head + given[name]}
+        files = {"pay/__init__.py": "", "pay/models.py": models, "pay/urls.py": urls}
+        files["pay/views.py"] = head + given[name]
         assert len(findings(files, tmp_path / name, "SO501")) == wanted, name

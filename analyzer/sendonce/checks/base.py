@@ -115,4 +115,4 @@ def by_place(paths: Iterable[Path], where: Callable[[Path], Place]) -> dict[Plac
 
 def send_place(path: Path) -> Place:
     """Where the send of a path stands."""
-    return place_of(path.send)
+    return path.mail.bound_at or place_of(path.send)

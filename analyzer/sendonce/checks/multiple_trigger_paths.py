@@ -132,6 +132,8 @@ def _same_class(left: str, right: str) -> bool:
 
 def _is_hop(inner: Path, outer: Path) -> bool:
     """Whether the outer path passes through the inner path's trigger: then it is one path."""
+    if inner.trigger.kind == "cron":
+        return False  # the schedule starts the job too, whatever enqueues it
     return inner.start.function in outer.functions()[1:] and inner.start.function != outer.start.function
 
 

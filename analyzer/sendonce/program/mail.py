@@ -104,6 +104,8 @@ class Mail:
     second_at: Site | None = None
     """Where `second` was seen: the send, if nothing better names the mail."""
     send: Site | None = None
+    bound_at: Place | None = None
+    """The `partial` that gave the template, where the send is a call of one: there the send stands."""
     recipient: Value | None = None
     enqueue: Site | None = None
     """The innermost enqueue that is not yet outside a deferral; the job is what leaves early."""

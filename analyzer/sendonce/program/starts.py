@@ -18,12 +18,12 @@ from sendonce.program.held import Site
 from sendonce.program.link import Crossing, Edge, Handed, Linker
 from sendonce.program.symbols import Class, Function
 from sendonce.program.values import (
+    UNKNOWN,
     Attr,
     Call,
     ClassRef,
     Const,
     External,
-    UNKNOWN,
     FunctionRef,
     Op,
     Param,
@@ -35,7 +35,6 @@ from sendonce.program.values import (
     Value,
     options,
 )
-
 
 MAX_WRAPPERS = 8
 
@@ -163,6 +162,8 @@ class Starts:
                     yield self._registered(function, registration, edge)
         if function.cls is not None and function.parent is None:
             yield from self._methods(function, function.cls)
+        if function.cls is None and function.parent is None:
+            yield from self._listed(function)
         yield from self._conventions(function)
         yield from self._settings(function)
         yield from self._scheduled_jobs(function)
@@ -319,6 +320,22 @@ class Starts:
         place = Place(view.module.path, view.node.name_at[0], view.node.name_at[1])
         trigger = Trigger(place, entry.kind, view.id, routes[0] if routes else "")
         return Start(trigger, function.id, (), self._self_binding(function, cls), view, entry)
+
+    def _listed(self, function: Function) -> Iterator[Start]:
+        """A function that a framework class names in a list (`actions = [invite]` of an admin)."""
+        for base, pairs in sorted(self.packs.trigger_bases.items()):
+            for _, entry in pairs:
+                for attribute in entry.lists:
+                    for cls in self._with_attribute(function.name, attribute):
+                        known = base in self.evaluator.hierarchy.external_bases(cls.id)
+                        if known and self._lists(Attr(Some(ClassRef(cls.id)), attribute), function):
+                            yield Start(self._trigger(entry.kind, function, ""), function.id, entry=entry)
+
+    def _with_attribute(self, word: str, attribute: str) -> Iterator[Class]:
+        """The classes whose body binds an attribute, in files that have a word."""
+        for file in self.program.index.files_with(word, attribute):
+            module = self.program.module_of(file)
+            yield from (cls for cls in module.classes.values() if attribute in cls.scope) if module is not None else ()
 
     # ------------------------------------------------------------------ conventions, settings, schedules
 

@@ -10,25 +10,26 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from sendonce.findings import weakest
+from sendonce.findings import Place, TemplateName, weakest
 from sendonce.program import held as h
 from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing, Edge
-from sendonce.program.mail import Condition, Hole, Mail
+from sendonce.program.mail import Condition, Hole, Mail, Source
 from sendonce.program.providers import Providers
 from sendonce.program.starts import Start
 from sendonce.program.templates import Settled, Templates
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Attr, Const, FunctionRef, Op, Param, Value, options, substitute
+from sendonce.program.values import Attr, Call, Const, FunctionRef, Op, Param, Value, options, substitute
 
 MAX_ENTRIES = 400
 """How many ways to a mail one function may have before the rest is left out (and said)."""
 MAX_LENGTH = 60
 MAX_CONDITIONS = 8
 MAX_CONDITION_SIZE = 24
+_NAMING: tuple[Source, ...] = ("template", "template_id", "subject")
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,8 +251,7 @@ class Summaries:
             return [mail]
         return [self._after(mail, outcome, site) for outcome in self.templates.settle(mail.holes, mail.second)]
 
-    @staticmethod
-    def _after(mail: Mail, outcome: Settled, site: Site) -> Mail:
+    def _after(self, mail: Mail, outcome: Settled, site: Site) -> Mail:
         """The mail with what its holes said at a site; a second choice names the site where it was seen."""
         seen = mail.second_at if outcome.second == mail.second else site
         settled = outcome.template is not None or not outcome.holes
@@ -263,7 +263,20 @@ class Summaries:
             second=outcome.second,
             second_at=seen,
             send=(mail.send or named or site) if settled else None,
+            bound_at=mail.bound_at if mail.send is not None else self._bound_at(named or site, outcome.template),
         )
+
+    def _bound_at(self, site: Site, template: TemplateName | None) -> Place | None:
+        """Where the `partial` stands that a call is of, if the template is among what it binds."""
+        if template is None:
+            return None
+        for option in options(self.evaluator.resolve(site.call.func)):
+            if isinstance(option, Call) and "functools.partial" in self.evaluator.shapes(option.func):
+                holes = [Hole(source, arg) for arg in option.args[1:] for source in _NAMING]
+                outcomes = [one for hole in holes for one in self.templates.settle((hole,), None)]
+                if any(one.template is not None and one.template.value == template.value for one in outcomes):
+                    return Place(option.at[0], option.at[1], option.at[2])
+        return None
 
     def _conditions(self, site: Site) -> list[Condition] | None:
         """The tests on parameters that lead to a site; None if one of them can never come out so."""

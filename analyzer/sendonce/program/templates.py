@@ -31,6 +31,7 @@ from sendonce.program.values import (
     Updated,
     Value,
     options,
+    text,
     walk,
 )
 
@@ -39,6 +40,7 @@ MAX_TEMPLATES = 6
 
 _ORDER: tuple[Source, ...] = ("template", "template_id", "text", "constant", "subject", "message_class")
 _LETTERS = re.compile(r"[^\W\d_]{3}")
+_SUBJECT = re.compile(r"^Subject:[ \t]*", re.MULTILINE | re.IGNORECASE)
 _SUFFIX = re.compile(
     r"(?:[_./-](?:subject|body|message|text|html|txt|plain|content|mail_body|mail_subject))+$", re.IGNORECASE
 )
@@ -183,6 +185,9 @@ class Templates:
             return (hole,)
         found = [Hole("template", value) for value in self._rendered(hole.value)]
         found += self._inside_text(hole.value)
+        subject = _header(self.evaluator.resolve(hole.value))
+        if subject is not None:
+            found.append(Hole("subject", subject))
         if found:
             return tuple(sorted(dict.fromkeys(found), key=lambda one: _ORDER.index(one.source)))
         return (hole,) if hole.value.free else ()
@@ -294,3 +299,21 @@ class Templates:
 def _is_decided_by_caller(value: Value) -> bool:
     """Whether binding parameters can turn a value into a name: it depends on one in more than data read from it."""
     return any(isinstance(part, Param) for part in walk(value)) and not isinstance(value, Element | Table)
+
+
+def _header(message: Value) -> Value | None:
+    """The subject in a message that is written out as text (`f"Subject: {subject}\\n\\n{body}"`)."""
+    pieces = message.pieces if isinstance(message, Text) else (message,)
+    found: list[Value] | None = None
+    for piece in pieces:
+        words = piece.value if isinstance(piece, Const) and isinstance(piece.value, str) else None
+        if found is None:
+            start = _SUBJECT.search(words) if words is not None else None
+            if words is None or start is None:
+                continue
+            found, words = [], words[start.end() :]
+        line, ended, _ = words.partition("\n") if words is not None else ("", "", "")
+        found.append(piece if words is None else Const(line))
+        if ended:
+            break
+    return None if found is None else text(tuple(found))
