@@ -35,6 +35,7 @@ class Callers:
         self.connections = Connections(evaluator, flows, linker)
         self.loose = Loose(evaluator)
         self.registry = starts.Registry(evaluator, flows, linker)
+        self.registry.into = self.into
         self._into: dict[str, list[Edge]] = {}
         self._fresh: list[Edge] = []
         self._passed_on: set[str] = set()
@@ -132,7 +133,10 @@ class Callers:
         parent = function.parent
         while parent is not None:
             yield parent
-            yield from self._mentioning(parent)
+            for one in self._mentioning(parent):
+                yield one
+                if one is one.module.body:
+                    yield from self._decorated_callers(one.module, parent.name)
             parent = parent.parent
         yield from self._mentioning(function)
         for other in self._looking_up(function):
@@ -154,10 +158,27 @@ class Callers:
                 if one is not function and "getattr" in one.words:
                     yield one
 
+    def _decorated_callers(self, module: Module, decorator: str) -> Iterator[Function]:
+        """Functions that mention one which this decorator wraps: calling that runs the wrapper."""
+        for function in module.functions.values():
+            node = function.node
+            if isinstance(node, facts.Def) and any(decorator in _words_in(one) for one in node.decorators):
+                yield from self._mentioning(function)
+
+    def _registering(self, cls: Class) -> Iterator[Function]:
+        """Module bodies that mention a class or a subclass: a framework may be handed it there."""
+        for one in (cls, *self.evaluator.hierarchy.subclasses(cls.id)):
+            files = self.program.index.files_with(one.name)
+            for file in files if len(files) <= COMMON else ():
+                module = self.program.module_of(file)
+                if module is not None and one.name in module.body.words:
+                    yield module.body
+
     def _mentioning(self, function: Function) -> Iterator[Function]:
         if isinstance(function.node, facts.ModuleFacts | facts.Lambda):
             return
         if function.cls is not None:
+            yield from self._registering(function.cls)
             yield from self._method_mentions(function, function.cls)
             return
         yield from self._by_name(function, function.name)
@@ -246,6 +267,10 @@ class Callers:
                     yield name
 
 
+def _words_in(node: object) -> set[str]:
+    return {word for inner in own_nodes(node) for word in words_of(inner)}
+
+
 def _binding_mentions(module: Module, name: str, word: str) -> bool:
     for binding in module.scope[name]:
         if isinstance(binding.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
@@ -269,7 +294,11 @@ def _aliases(module: Module, word: str) -> Iterator[str]:
     """Variables of a module that are bound to an expression with this word: `f = wrap(g)`, `TABLE = {"a": g}`."""
     for name, bindings in module.scope.items():
         for binding in bindings:
-            if isinstance(binding.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
+            if isinstance(binding.node, facts.ImportFrom):
+                if binding.imported == word and name != word:
+                    yield name
+                continue
+            if isinstance(binding.node, facts.Def | facts.Class | facts.Import):
                 continue
             if any(word in words_of(node) for node in own_nodes(binding.node)):
                 yield name

@@ -63,17 +63,9 @@ class Connections:
         if site in self._noted:
             return
         self._noted.add(site)
-        call = site.call
-        if isinstance(call.func, Call) and call.args:
-            for _, entry in self.evaluator.lookup(self.packs.connect_decorators, call.func.func):
-                self._add(site, entry, call.func, call.args[-1])
-        for _, entry in self.evaluator.lookup(self.packs.connect_registers, call.func):
-            handler = arguments.first_argument(self.evaluator, call, entry.handler)
-            if handler is not None:
-                self._add(site, entry, call, handler)
-        for _, entry in self.evaluator.lookup(self.packs.connect_decorators, call.func):
-            if call.args and not entry.signal or entry.signal == ("receiver",):
-                self._add(site, entry, call, call.args[-1])
+        for register, handler in self.linker.registers(site.call):
+            if isinstance(register.entry, v.Connect):
+                self._add(site, register.entry, register.call, handler)
 
     def handed(self, handed: Handed) -> None:
         """Remembers a handler that a helper of the project attaches."""
@@ -83,7 +75,9 @@ class Connections:
     def _add(self, site: Site, entry: object, call: Call, handler: Value) -> None:
         assert isinstance(entry, v.Connect)
         signals = [s for given in arguments.given(self.evaluator, call, entry.signal) for s in self._each(given)]
-        senders = [s for given in arguments.given(self.evaluator, call, entry.sender) for s in self._classes(given, site)]
+        senders = [
+            s for given in arguments.given(self.evaluator, call, entry.sender) for s in self._classes(given, site)
+        ]
         edges = tuple(self._typed(edge, entry, senders) for edge in self.linker.handler(handler, site))
         names = {n for signal in signals for n in self._names_of(signal)}
         self.known.append(Connection(site, entry, tuple(signals), tuple(senders), edges, tuple(sorted(names))))
@@ -139,9 +133,7 @@ class Connections:
                     if edge.target == function.id:
                         yield self._edge(edge, site, within, row)
 
-    def _fired(
-        self, connection: Connection, link: Callable[[Function], None]
-    ) -> Iterator[tuple[Site, str, str]]:
+    def _fired(self, connection: Connection, link: Callable[[Function], None]) -> Iterator[tuple[Site, str, str]]:
         own = [signal for signal in connection.signals if isinstance(signal, Call)]
         for signal in own:
             yield from self._own_sends(connection, signal, link)
@@ -160,9 +152,12 @@ class Connections:
                 link(function)
                 for site in self.flows.of(function).sites:
                     func = site.call.func
-                    if isinstance(func, Attr) and self.evaluator.resolve(func.base) is signal:
-                        if self.evaluator.lookup(self.packs.signal_fires, func):
-                            yield site, "", "any"
+                    if (
+                        isinstance(func, Attr)
+                        and self.evaluator.resolve(func.base) is signal
+                        and self.evaluator.lookup(self.packs.signal_fires, func)
+                    ):
+                        yield site, "", "any"
 
     def _bound_names(self, signal: Call) -> Iterator[str]:
         """The module variables that hold an object made at a place."""

@@ -7,9 +7,9 @@ being answered gets "unknown".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
-from typing import Protocol, TypeVar
+from contextlib import contextmanager
+from typing import Protocol, TypeVar, cast
 
 from sendonce import facts
 from sendonce import vocabulary as v
@@ -56,6 +56,9 @@ from sendonce.program.values import (
 MAX_DEPTH = 40
 """How deep one question may lead to others before the answer is unknown."""
 
+MAX_FLOOR = 80
+"""How deep a question may be that starts a walk."""
+
 MAX_SUPERS = 5
 """Through how many constructors an argument is followed."""
 
@@ -89,6 +92,7 @@ class Evaluator:
         self._memo: dict[tuple[object, ...], object] = {}
         self._busy: dict[tuple[object, ...], int] = {}
         self._lowest = 0
+        self._floor = 0
         self._thrown: dict[tuple[object, ...], int] = {}
 
     def _once(self, key: tuple[object, ...], answer: Callable[[], T], unknown: T) -> T:
@@ -99,7 +103,7 @@ class Evaluator:
         if key in self._busy:
             self._lowest = min(self._lowest, self._busy[key])
             return unknown
-        if index > MAX_DEPTH:
+        if index - self._floor > MAX_DEPTH:
             return unknown
         self._busy[key] = index
         outer, self._lowest = self._lowest, index
@@ -110,10 +114,20 @@ class Evaluator:
             inner, self._lowest = self._lowest, min(outer, self._lowest)
         if inner >= index:
             self._lowest = outer
-        if (inner >= index and index < MAX_DEPTH // 2) or self._asked(key) > MAX_REPEATS:
+        if (inner >= index and index - self._floor < MAX_DEPTH // 2) or self._asked(key) > MAX_REPEATS:
             # An answer that hangs on a question further out, or was found too deep, may have been cut short.
             self._memo[key] = found
         return found
+
+    @contextmanager
+    def afresh(self) -> Iterator[None]:
+        """Lets questions inside go as deep as if nothing was being answered: what a walk finds is kept for good."""
+        before = self._floor
+        self._floor = max(before, min(len(self._busy), MAX_FLOOR))
+        try:
+            yield
+        finally:
+            self._floor = before
 
     def _asked(self, key: tuple[object, ...]) -> int:
         """Counts the answers that were thrown away: a knot of questions must end some time."""
@@ -143,7 +157,8 @@ class Evaluator:
 
     def module_attr(self, module: Module, name: str) -> Value | None:
         """What `module.name` is; None where the module does not bind it."""
-        return self._once(("module", module.key, name), lambda: self._module_attr(module, name), UNKNOWN)
+        key = ("module", module.key, name)
+        return self._once(key, lambda: self._module_attr(module, name), cast("Value | None", UNKNOWN))
 
     def _module_attr(self, module: Module, name: str) -> Value | None:
         found = module.scope.get(name)
@@ -208,7 +223,7 @@ class Evaluator:
     def decorated(self, function: Function) -> Value:
         """The value that a `def` binds: its decorators, innermost first, called with the function."""
         key = ("decorated", function.id)
-        return self._once(key, lambda: self._decorated(function), FunctionRef(function.id))
+        return self._once(key, lambda: self._decorated(function), cast(Value, FunctionRef(function.id)))
 
     def _decorated(self, function: Function) -> Value:
         value: Value = FunctionRef(function.id)
@@ -330,7 +345,7 @@ class Evaluator:
         """The value with its head reduced: attributes, items and calls looked up where the code tells."""
         match value:
             case Attr() | Item() | Element() | Call() | Union() | Op() | Updated() | Text():
-                return self._once(("resolve", value), lambda: self._resolve(value), value)
+                return self._once(("resolve", value), lambda: self._resolve(value), cast(Value, value))
             case _:
                 return value
 
@@ -394,13 +409,17 @@ class Evaluator:
                         value.at,
                     )
                     found.append(self.resolve(inner))
+                case Call(func=ClassRef() as cls) if (called := self.hierarchy.method_of(cls, "__call__")) is not None:
+                    found.append(self.returned(FunctionRef(called.id, option), value))
                 case Call() if isinstance(kept := self.seen_through(option), FunctionRef):
                     found.append(self.returned(kept, Call(kept, value.names, value.args, value.at)))
-                case Attr(base=Const(value=str() as text), name="rsplit" | "split" | "rpartition" | "partition" as name):
+                case Attr(
+                    base=Const(value=str() as text), name="rsplit" | "split" | "rpartition" | "partition" as name
+                ):
                     found.append(split_text(self, text, name, value))
                 case _:
                     made = value if option is value.func else Call(option, value.names, value.args, value.at)
-                    found.append(self.by_name.result(made) if isinstance(made, Call) else UNKNOWN)
+                    found.append(self.by_name.result(made))
         return union(found)
 
     def returned(self, ref: FunctionRef, call: Call) -> Value:
@@ -653,11 +672,14 @@ class Evaluator:
 
     def _super_attr(self, cls: str, receiver: Value, name: str, unresolved: Value) -> Value:
         found: list[Value] = []
-        for home in self.hierarchy.after(cls, self.types(receiver)):
-            bindings = home.scope.get(name)
-            if bindings:
-                found.append(self._member(home, bindings, receiver, from_class=False))
-                break
+        types = self.types(receiver)
+        below = self.hierarchy.subclasses(cls) if isinstance(receiver, Param) else ()
+        for one in (types, *((ClassRef(sub.id),) for sub in below)):
+            for home in self.hierarchy.after(cls, one):
+                bindings = home.scope.get(name)
+                if bindings:
+                    found.append(self._member(home, bindings, receiver, from_class=False))
+                    break
         return union(found) if found else unresolved
 
     # -------------------------------------------------------------- items
@@ -798,8 +820,8 @@ class Evaluator:
                     yield cls
                 case Call(func=func):
                     yield from self._call_types(option, func)
-                case Updated(base=base):
-                    yield from self.types(base)
+                case Updated():
+                    yield from self.types(_unchanged(option))
                 case Super(receiver=receiver):
                     yield from self.types(receiver)
                 case Param():
@@ -877,7 +899,7 @@ class Evaluator:
         for described, shape in ((call, call.func), (call.func, getattr(call.func, "func", None))):
             if isinstance(described, Call) and isinstance(shape, Value):
                 for _, job in self.lookup(self.packs.job_decorators, shape):
-                    yield job, described  # type: ignore[misc]
+                    yield job, described
 
     def _named_class(self, given: Value, call: Call) -> Iterator[Value]:
         """A class given as itself or by a dotted string."""
@@ -952,7 +974,7 @@ class Evaluator:
         owner = Some(ClassRef(function.cls.id))
         if kind.startswith("class:receiver/"):
             given = self.resolve(Attr(owner, kind.removeprefix("class:receiver/")))
-            return union(Some(one) for one in options(given) if isinstance(one, ClassRef)) if given else None
+            return union(Some(one) for one in options(given) if isinstance(one, ClassRef))
         if kind.endswith("()"):
             return Some(External(self.packs.canonical(kind[:-2])))
         if kind in ("element", "collection"):
@@ -1051,14 +1073,23 @@ class Evaluator:
                     yield from (f"{shape}[]" for shape in self.shapes(base))
                 case Element(base=base, entered=entered):
                     yield from self.shapes(base) if entered else (f"{shape}[]" for shape in self.shapes(base))
-                case Updated(base=base):
-                    yield from self.shapes(base)
+                case Updated():
+                    yield from self.shapes(_unchanged(option))
                 case Super(cls=cls):
                     yield from (f"{base}()" for base in self.hierarchy.external_bases(cls))
                 case FunctionRef():
                     pass
                 case _:
                     yield from self._type_shapes(option)
+
+    def overridden_shapes(self, value: Value) -> frozenset[str]:
+        """The shapes of a value, and those of library methods that a project method in it overrides."""
+        found = set(self.shapes(value))
+        for option in options(self.resolve(value)):
+            if isinstance(option, FunctionRef) and option.receiver is not None:
+                name = self.program.function(option.id).name
+                found.update(self.packs.canonical(f"{shape}.{name}") for shape in self._type_shapes(option.receiver))
+        return frozenset(found)
 
     def _named(self, value: Attr) -> Iterator[str]:
         """The shapes of an attribute by what it is an attribute of, without what its own type adds."""
@@ -1074,6 +1105,10 @@ class Evaluator:
     def lookup(self, table: PackTable[T], value: Value) -> tuple[tuple[v.Pack, T], ...]:
         """The entries of a pack table for a value, each once, in the order of its shapes."""
         return self._found(table, self.shapes(value))
+
+    def lookup_overridden(self, table: PackTable[T], value: Value) -> tuple[tuple[v.Pack, T], ...]:
+        """As `lookup`, methods of the project that override a library's included."""
+        return self._found(table, self.overridden_shapes(value))
 
     def _found(self, table: PackTable[T], shapes: frozenset[str]) -> tuple[tuple[v.Pack, T], ...]:
         found: dict[int, tuple[v.Pack, T]] = {}
@@ -1102,6 +1137,13 @@ _COLLECTIONS = frozenset(
 _NO_TYPES = frozenset(
     External(name) for name in ("typing.Any", "builtins.object", "typing.Callable", "collections.abc.Callable")
 )
+
+
+def _unchanged(value: Value) -> Value:
+    """What was changed, before all changes."""
+    while isinstance(value, Updated):
+        value = value.base
+    return value
 
 
 def _wraps_function(value: Value) -> bool:

@@ -6,7 +6,9 @@ so that walking one function never depends on another.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from sendonce import facts
 from sendonce.program import held as h
@@ -69,6 +71,8 @@ class Flow:
     yields: list[Exit] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     assigned: dict[str, list[Value]] = field(default_factory=dict)
+    choices: dict[Value, list[tuple[Value, Value, Value]]] = field(default_factory=dict)
+    """For the value of each `a if t else b`: the test and the two values."""
 
     @property
     def returned(self) -> Value:
@@ -112,7 +116,8 @@ class Flows:
         found = self._known.get(function.id)
         if found is None:
             found = self._known[function.id] = Flow(function)
-            Walk(self._evaluator, function, found).run()
+            with self._evaluator.afresh():
+                Walk(self._evaluator, function, found).run()
         return found
 
 
@@ -178,7 +183,8 @@ class Walk(Reader):
                 for operand in value.operands:
                     self.assume(operand, holds, at)
                 return None
-        self.held = h.add(self.held, h.Test(value, holds, at))
+        if value is not UNKNOWN:
+            self.held = h.add(self.held, h.Test(value, holds, at))
         if holds:
             self._narrow(value)
         return None
@@ -214,7 +220,10 @@ class Walk(Reader):
         self.assume(test, False, node.test.at)
         orelse = self.read(node.orelse)
         self.held = start
-        return _as_test(test, body, orelse) or union((body, orelse))
+        found = _as_test(test, body, orelse) or union((body, orelse))
+        if isinstance(found, Union):
+            self.flow.choices.setdefault(found, []).append((test, body, orelse))
+        return found
 
     def _comprehension(self, node: facts.Comprehension) -> Value:
         start = self.held
@@ -262,6 +271,8 @@ class Walk(Reader):
             self._replace(call.func.base, Updated(call.func.base, f"{call.func.name}()", call))
 
     def _replace(self, old: Value, new: Value) -> None:
+        if new is UNKNOWN:
+            return  # too many changes to keep them all: better the object without the last ones
         for name, known in self.locals.items():
             if known is old:
                 self.locals[name] = new
@@ -454,14 +465,19 @@ class Walk(Reader):
         after = self.locals if self.alive else known
         breaks = self.breaks.pop()
         self.held, self.locals = start, _merged([known, after])
-        self.alive = test is not None or bool(breaks)
-        if not self.alive:
+        passed = test is not None or bool(breaks)
+        self.alive = passed
+        if not passed:
             return
         if test is None:
             self.held = h.join(start, breaks)
-        elif isinstance(test, Op | Call | Attr | Item) and not breaks:
+        elif not breaks:
             self.assume(test, False, at)
         self.block(orelse)
+        if orelse and breaks:
+            # A `break` passes the `else` by.
+            self.held = h.join(start, [*breaks, self.held] if self.alive else breaks)
+            self.alive = True
 
     def _with(self, node: facts.With) -> None:
         start = self.held
@@ -564,7 +580,7 @@ def _as_test(test: Value, body: Value, orelse: Value) -> Value | None:
     return Op("not", (test,)) if body is FALSE and orelse is TRUE else None
 
 
-_STATEMENT = {
+_STATEMENT: dict[type, Callable[[Walk, Any], None]] = {
     facts.ExprStmt: Walk._expr,
     facts.Assign: Walk._assign,
     facts.AugAssign: Walk._aug_assign,

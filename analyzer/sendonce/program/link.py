@@ -12,6 +12,7 @@ from functools import cached_property
 
 from sendonce import vocabulary as v
 from sendonce.findings import Confidence, HopKind, weakest
+from sendonce.packs import Table as PackTable
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
@@ -159,18 +160,20 @@ class Linker:
             decorators.append((call.func, call.func.func))
         last = call.args[-1] if call.args else None
         for described, shape in decorators:
-            for table in (self.packs.trigger_decorators, self.packs.connect_decorators):
-                for _, entry in self._entries(table, shape):
-                    if last is not None and _decorates(entry, described, call):
-                        yield Register(entry, described), last
-        for table in (self.packs.trigger_registers, self.packs.connect_registers):
-            for _, entry in self._entries(table, call.func):
-                handler = arguments.first_argument(self.evaluator, call, entry.handler)
-                if handler is not None:
-                    yield Register(entry, call), handler
+            for entry in self._entries(self.packs.trigger_decorators, self.packs.connect_decorators, shape):
+                if last is not None and _decorates(entry, described, call):
+                    yield Register(entry, described), last
+        for entry in self._entries(self.packs.trigger_registers, self.packs.connect_registers, call.func):
+            handler = arguments.first_argument(self.evaluator, call, entry.handler)
+            if handler is not None:
+                yield Register(entry, call), handler
 
-    def _entries(self, table: object, shape: Value) -> tuple[tuple[object, v.Trigger | v.Connect], ...]:
-        return self.evaluator.lookup(table, shape)
+    def _entries(
+        self, triggers: PackTable[v.Trigger], connects: PackTable[v.Connect], shape: Value
+    ) -> Iterator[v.Trigger | v.Connect]:
+        """What two tables of packs say of a shape."""
+        yield from (entry for _, entry in self.evaluator.lookup_overridden(triggers, shape))
+        yield from (entry for _, entry in self.evaluator.lookup_overridden(connects, shape))
 
     def edges(self, function: Function) -> Iterator[Edge]:
         """All edges that leave a function."""
@@ -236,10 +239,7 @@ class Linker:
         """Adds what calling `callee` at `site` leads to; `outer` are the crossings around it."""
         if len(outer) > MAX_NESTING:
             return
-        made = Call(callee, names, args, site.call.at)
-        if not isinstance(made, Call):
-            return  # too large to tell anything
-        call = self.evaluator.direct(made)
+        call = self.evaluator.direct(Call(callee, names, args, site.call.at))
         callee, names, args = call.func, call.names, call.args
         if self._own_enqueue(found, call, site, hop, outer):
             return
@@ -273,7 +273,16 @@ class Linker:
                 some = True
                 confidence = weakest(sure, confidence, "high" if choice is callee else "medium")
                 self._enter(
-                    found, ref, (*more_names, *names), (*more_args, *args), site, hop, outer, confidence, choice, test=test
+                    found,
+                    ref,
+                    (*more_names, *names),
+                    (*more_args, *args),
+                    site,
+                    hop,
+                    outer,
+                    confidence,
+                    choice,
+                    test=test,
                 )
         if not some and self._is_open(callee):
             found.opens.append(Open(callee, names, args, site, hop, outer))
@@ -368,10 +377,9 @@ class Linker:
         head, first = callee, ""
         while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
             first = head.name if isinstance(head, Attr) else first
-            if isinstance(head, Call):
-                head = head.args[0] if head.func is GETATTR and head.args else head.func
-            else:
-                head = head.base
+            if isinstance(head, Call) and head.func is GETATTR:
+                return bool(head.free)
+            head = head.func if isinstance(head, Call) else head.base
         return isinstance(head, Param) and bool(callee.free) and not self._is_library_member(head, first)
 
     def _is_library_member(self, owner: Param, name: str) -> bool:
@@ -387,9 +395,7 @@ class Linker:
 
     # ------------------------------------------------------------------ what packs know
 
-    def _own_enqueue(
-        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
-    ) -> bool:
+    def _own_enqueue(self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]) -> bool:
         """`delay()` of a job whose project class overrides what `delay()` ends in (`apply_async`)."""
         if not isinstance(call.func, Attr) or not isinstance(self.evaluator.resolve(call.func.base), Call):
             return False
@@ -413,9 +419,7 @@ class Linker:
                     return True
         return False
 
-    def _called_job(
-        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
-    ) -> bool:
+    def _called_job(self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]) -> bool:
         """Calling a job object as a function, where the queue makes that an enqueue."""
         for option in options(self.evaluator.resolve(call.func)):
             if isinstance(option, Call):
@@ -433,9 +437,7 @@ class Linker:
         """The crossings around one at the same site, with its hop as one more if that is more than a call."""
         return outer if hop == "call" else (Crossing(site, hop), *outer)
 
-    def _enqueued(
-        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
-    ) -> bool:
+    def _enqueued(self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]) -> bool:
         """Handles a call that puts a job on a queue."""
         outer = self._hops(site, hop, outer)
         entries = [e for e in self._enqueue_entries(call.func) if arguments.holds(self.evaluator, call, e.when)]
@@ -470,12 +472,17 @@ class Linker:
         """The entries for an enqueueing call; a telling method name is enough where the receiver is unknown."""
         found = [entry for _, entry in self.evaluator.lookup(self.packs.enqueues, callee)]
         if found or not isinstance(callee, Attr) or self.evaluator.types(callee.base):
-            return found  # type: ignore[return-value]
+            return found
         if not all(_is_attribute_of_object(shape) for shape in self.evaluator.shapes(callee.base)):
             return []
         if isinstance(self.evaluator.resolve(callee), FunctionRef):
             return []
-        return [entry for pack in self.packs.packs for entry in pack.enqueue if entry.telling and callee.name in _last_names(entry)]
+        return [
+            entry
+            for pack in self.packs.packs
+            for entry in pack.enqueue
+            if entry.telling and callee.name in _last_names(entry)
+        ]
 
     def _job(
         self,
@@ -565,9 +572,7 @@ class Linker:
                 args.append(value)
         return tuple(names), tuple(args)
 
-    def _invoked(
-        self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
-    ) -> bool:
+    def _invoked(self, found: Reached, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]) -> bool:
         """Handles a library call that calls what it is given, or methods of an object."""
         used = False
         for _, entry in self.evaluator.lookup(self.packs.invokes, call.func):
@@ -614,7 +619,9 @@ class Linker:
             args.append(value)
         return tuple(names), tuple(args)
 
-    def _methods(self, found: Reached, entry: v.Invoke, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]) -> bool:
+    def _methods(
+        self, found: Reached, entry: v.Invoke, call: Call, site: Site, hop: HopKind, outer: tuple[Crossing, ...]
+    ) -> bool:
         """Calls of `entry.methods` on the receiver, an argument or the model of a query set."""
         used = False
         for owner in self._owners(entry, call):
@@ -624,7 +631,9 @@ class Linker:
                     if method is not None:
                         used = True
                         within = self._own_transaction(entry, call.func)
-                        self._enter(found, FunctionRef(method.id, owner), (), (), site, hop, outer, "high", within=within)
+                        self._enter(
+                            found, FunctionRef(method.id, owner), (), (), site, hop, outer, "high", within=within
+                        )
         return used
 
     def _own_transaction(self, entry: v.Invoke, func: Value) -> str:

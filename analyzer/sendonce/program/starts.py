@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from sendonce import facts
@@ -37,6 +37,7 @@ from sendonce.program.values import (
 )
 
 MAX_WRAPPERS = 8
+MAX_SUPERS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,8 @@ class Registry:
         self.linker = linker
         self.by_function: dict[str, list[Registration]] = {}
         self.by_class: dict[str, list[Registration]] = {}
+        self.into: Callable[[str], tuple[Edge, ...]] = lambda function: ()
+        """The edges known to lead into a function."""
         self._noted: set[Site] = set()
 
     def note(self, site: Site) -> None:
@@ -82,19 +85,9 @@ class Registry:
         if site in self._noted:
             return
         self._noted.add(site)
-        call = site.call
-        decorators = [(call, call.func)]
-        if isinstance(call.func, Call):
-            decorators.append((call.func, call.func.func))
-        for described, shape in decorators:
-            for _, entry in self.evaluator.lookup(self.packs.trigger_decorators, shape):
-                if call.args:
-                    self._add(site, entry, described, call.args[-1])
-        for _, entry in self.evaluator.lookup(self.packs.trigger_registers, call.func):
-            assert isinstance(entry, v.Trigger)
-            handler = arguments.first_argument(self.evaluator, call, entry.handler)
-            if handler is not None:
-                self._add(site, entry, call, handler)
+        for register, handler in self.linker.registers(site.call):
+            if isinstance(register.entry, v.Trigger):
+                self._add(site, register.entry, register.call, handler)
 
     def handed(self, handed: Handed) -> None:
         """Remembers a handler that a helper of the project registers."""
@@ -122,7 +115,9 @@ class Registry:
                     value = self.evaluator.resolve(base)
                 case Call(args=args) if args and not self.evaluator.types(value):
                     value = self.evaluator.resolve(args[-1])
-                case Call(func=func, args=args) if args and isinstance(self.evaluator.resolve(func), External | Attr | Call):
+                case Call(func=func, args=args) if args and isinstance(
+                    self.evaluator.resolve(func), External | Attr | Call
+                ):
                     value = self.evaluator.resolve(args[-1])
                 case _:
                     return None
@@ -246,7 +241,37 @@ class Starts:
                 if self._is_entry(entry, function, cls):
                     yield from self._of_class(function, cls, entry, registrations)
                     break
+            else:
+                if registrations and self._is_dispatched(function, cls):
+                    yield from self._of_class(function, cls, registrations[0].entry, registrations)
         yield from self._through_attributes(function, home)
+
+    def _is_dispatched(self, function: Function, cls: Class) -> bool:
+        """Whether a method of a registered class is called by its base classes alone: an own way to handle requests."""
+        above = {one.id for one in self.evaluator.hierarchy.mro(cls.id)} - {cls.id}
+        edges = self.registry.into(function.id)
+        for edge in edges:
+            caller = self.program.function(edge.site.function)
+            if caller.cls is None or caller.cls.id not in above or edge.crossings[0].method is None:
+                return False
+        if not edges or function.cls is None or not function.is_method:
+            return False
+        return not self._dispatches(function, cls, MAX_SUPERS)
+
+    def _dispatches(self, function: Function, cls: Class, depth: int) -> bool:
+        """Whether a method hands on to methods of subclasses: then those are where the run is told apart."""
+        order = [one.id for one in self.evaluator.hierarchy.mro(cls.id)]
+        for edge in self.linker.edges(function):
+            target = self.program.function(edge.target)
+            if target.cls is None or function.cls is None or target is function:
+                continue
+            above = {one.id for one in self.evaluator.hierarchy.mro(target.cls.id)} - {target.cls.id}
+            if edge.crossings[0].method is not None and function.cls.id in above:
+                return True
+            if depth and target.name == function.name and target.cls.id in order:
+                if self._dispatches(target, cls, depth - 1):
+                    return True
+        return False
 
     def _entries(self, base: str) -> Iterator[v.Trigger]:
         for _, entry in self.packs.trigger_bases.get(base, ()):
@@ -276,7 +301,11 @@ class Starts:
         return False
 
     def _of_class(
-        self, function: Function, cls: Class, entry: v.Trigger, registrations: tuple[Registration, ...] | list[Registration]
+        self,
+        function: Function,
+        cls: Class,
+        entry: v.Trigger,
+        registrations: tuple[Registration, ...] | list[Registration],
     ) -> Iterator[Start]:
         binding = self._self_binding(function, cls)
         routes = dict.fromkeys(self.detail(one) for one in registrations)
@@ -343,7 +372,9 @@ class Starts:
         for pattern, pairs in sorted(self.packs.trigger_functions.items()):
             glob, _, name = pattern.partition("::")
             qualified = function.dotted.removeprefix(f"{function.module.key}.")
-            if fnmatch.fnmatchcase(qualified, name) and fnmatch.fnmatchcase(f"/{function.module.path}", f"*/{glob}".replace("*/*/", "*/")):
+            if fnmatch.fnmatchcase(qualified, name) and fnmatch.fnmatchcase(
+                f"/{function.module.path}", f"*/{glob}".replace("*/*/", "*/")
+            ):
                 for _, entry in pairs:
                     yield Start(
                         self._trigger(entry.kind, function, function.module.path.rpartition("/")[2].removesuffix(".py")),
@@ -364,9 +395,7 @@ class Starts:
         if last != function.name and function.name not in name:
             return name in self._job_names(function)
         return any(
-            edge.target == function.id
-            for ref in self.linker.named(name)
-            for edge in self.linker.handler(ref, None)
+            edge.target == function.id for ref in self.linker.named(name) for edge in self.linker.handler(ref, None)
         )
 
     def _job_names(self, function: Function) -> set[str]:

@@ -7,7 +7,7 @@ function first leads to mail. First come is shortest, so the links between entri
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sendonce.findings import Place, TemplateName, weakest
@@ -200,7 +200,7 @@ class Summaries:
             pending=tuple(one for one in pending if guard is None and one.value.free),
             holes=tuple(Hole(hole.source, put(hole.value)) for hole in mail.holes),
             recipient=None if mail.recipient is None else put(mail.recipient),
-            conditions=tuple(dict.fromkeys(conditions))[:MAX_CONDITIONS],
+            conditions=_strongest(conditions),
         )
 
     def _decided(self, condition: Condition) -> Condition | bool:
@@ -221,7 +221,7 @@ class Summaries:
         if isinstance(base, Param):
             return replace(condition, value=Attr(base, condition.value.name))
         method = self.evaluator.resolve(Attr(base, condition.value.name))
-        found = [one.id for one in options(method) if isinstance(one, FunctionRef)]
+        found = [ref.id for ref, *_ in self.callers.linker.callables(method)]
         if not found or condition.function in found:
             return True
         function = self.evaluator.program.function(condition.function)
@@ -237,7 +237,7 @@ class Summaries:
         conditions = self._conditions(site)
         if conditions is None:
             return []
-        mail = replace(mail, conditions=tuple(dict.fromkeys((*mail.conditions, *conditions)))[:MAX_CONDITIONS])
+        mail = replace(mail, conditions=_strongest((*mail.conditions, *conditions)))
         if mail.guard is None:
             mail = replace(mail, guard=self.claims.guard_at(site))
         if mail.guard is None:
@@ -306,6 +306,11 @@ def _left(mail: Mail, enqueue: Site, same_database: bool) -> Mail:
         inner=mail.exposed,
         escaped=same_database,
     )
+
+
+def _strongest(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """The conditions that are kept: those on the object of a method call first, they rule out most."""
+    return tuple(sorted(dict.fromkeys(conditions), key=lambda one: not one.function))[:MAX_CONDITIONS]
 
 
 def _is_plain(value: Value) -> bool:
