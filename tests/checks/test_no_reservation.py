@@ -175,7 +175,7 @@ def test_stands_where_the_template_is_known(tmp_path: Path) -> None:
     """
     found = findings({"site/__init__.py": "", "site/post.py": post, "site/web.py": web}, tmp_path, "SO301")
     assert [(one.place.path, one.place.line, one.template) for one in found] == [
-        ("site/web.py", line_of(web, "post(\"Thank"), "Thank you for your visit")
+        ("site/web.py", line_of(web, 'post("Thank'), "Thank you for your visit")
     ]
     assert ("site/web.py", line_of(web, "def visit")) in lines(found[0])
 

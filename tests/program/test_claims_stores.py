@@ -61,48 +61,71 @@ SAVEPOINT = """
 """
 
 OPEN = {
-    "peewee: the condition stays true": (PEEWEE, """
+    "peewee: the condition stays true": (
+        PEEWEE,
+        """
         def run(pk):
             if Order.update(mailed=True).where(Order.id == pk).execute():
                 mail()
-    """),
-    "peewee: nothing unique": (PEEWEE, """
+    """,
+    ),
+    "peewee: nothing unique": (
+        PEEWEE,
+        """
         def run(pk):
             _, created = Sent.get_or_create(text=pk)
             if created:
                 mail()
-    """),
-    "tortoise: the count is not tested": (TORTOISE, """
+    """,
+    ),
+    "tortoise: the count is not tested": (
+        TORTOISE,
+        """
         async def run(pk):
             await Order.filter(id=pk, mailed=False).update(mailed=True)
             mail()
-    """),
-    "mongo: a read before the write": (MONGO, """
+    """,
+    ),
+    "mongo: a read before the write": (
+        MONGO,
+        """
         def run(pk):
             if orders.find_one({"_id": pk, "mailed": True}):
                 return
             mail()
             orders.update_one({"_id": pk}, {"$set": {"mailed": True}})
-    """),
-    "mongo: the filter stays true": (MONGO, """
+    """,
+    ),
+    "mongo: the filter stays true": (
+        MONGO,
+        """
         def run(pk):
             if orders.update_one({"_id": pk}, {"$set": {"mailed": True}}).modified_count:
                 mail()
-    """),
-    "mongo: the conflict is swallowed": (MONGO, """
+    """,
+    ),
+    "mongo: the conflict is swallowed": (
+        MONGO,
+        """
         def run(pk):
             try:
                 sent.insert_one({"_id": pk})
             except DuplicateKeyError:
                 pass
             mail()
-    """),
-    "dynamo: no condition": (DYNAMO, """
+    """,
+    ),
+    "dynamo: no condition": (
+        DYNAMO,
+        """
         def run(pk):
             table.put_item(Item={"pk": pk})
             mail()
-    """),
-    "a savepoint with nothing unique": (SAVEPOINT, """
+    """,
+    ),
+    "a savepoint with nothing unique": (
+        SAVEPOINT,
+        """
         def run(session: Session, pk):
             try:
                 with session.begin_nested():
@@ -110,28 +133,40 @@ OPEN = {
             except IntegrityError:
                 return
             mail()
-    """),
+    """,
+    ),
 }
 GUARDED = {
-    "peewee: a conditional update": (PEEWEE, """
+    "peewee: a conditional update": (
+        PEEWEE,
+        """
         def run(pk):
             query = Order.update(mailed=True).where(Order.id == pk, Order.mailed == False)
             if query.execute() == 1:
                 mail()
-    """),
-    "peewee: a time that is not set yet": (PEEWEE, """
+    """,
+    ),
+    "peewee: a time that is not set yet": (
+        PEEWEE,
+        """
         def run(pk, now):
             if not Order.update(mailed_at=now).where((Order.id == pk) & Order.mailed_at.is_null()).execute():
                 return
             mail()
-    """),
-    "peewee: created": (PEEWEE, """
+    """,
+    ),
+    "peewee: created": (
+        PEEWEE,
+        """
         def run(pk):
             _, created = Sent.get_or_create(key=pk, defaults={"text": "x"})
             if created:
                 mail()
-    """),
-    "peewee: the conflict leaves": (PEEWEE, """
+    """,
+    ),
+    "peewee: the conflict leaves": (
+        PEEWEE,
+        """
         def run(pk):
             try:
                 with db.atomic():
@@ -139,51 +174,72 @@ GUARDED = {
             except peewee.IntegrityError:
                 return
             mail()
-    """),
-    "tortoise: a conditional update": (TORTOISE, """
+    """,
+    ),
+    "tortoise: a conditional update": (
+        TORTOISE,
+        """
         async def run(pk):
             if await Order.filter(id=pk, mailed=False).update(mailed=True):
                 mail()
-    """),
-    "tortoise: the conflict leaves": (TORTOISE, """
+    """,
+    ),
+    "tortoise: the conflict leaves": (
+        TORTOISE,
+        """
         async def run(pk):
             try:
                 await Sent.create(key=pk, text="x")
             except IntegrityError:
                 return
             mail()
-    """),
-    "mongo: an insert under the document's key": (MONGO, """
+    """,
+    ),
+    "mongo: an insert under the document's key": (
+        MONGO,
+        """
         def run(pk):
             try:
                 sent.insert_one({"_id": f"receipt:{pk}", "at": datetime.now()})
             except DuplicateKeyError:
                 return
             mail()
-    """),
-    "mongo: a conditional update": (MONGO, """
+    """,
+    ),
+    "mongo: a conditional update": (
+        MONGO,
+        """
         def run(pk):
             result = orders.update_one({"_id": pk, "mailed": {"$ne": True}}, {"$set": {"mailed": True}})
             if result.modified_count == 0:
                 return
             mail()
-    """),
-    "mongo: a document that one run takes": (MONGO, """
+    """,
+    ),
+    "mongo: a document that one run takes": (
+        MONGO,
+        """
         def run():
             order = orders.find_one_and_update({"state": "due"}, {"$set": {"state": "mailed"}})
             if order is None:
                 return
             mail(order["address"])
-    """),
-    "dynamo: a conditional put": (DYNAMO, """
+    """,
+    ),
+    "dynamo: a conditional put": (
+        DYNAMO,
+        """
         def run(pk):
             try:
                 table.put_item(Item={"pk": pk}, ConditionExpression="attribute_not_exists(pk)")
             except ClientError:
                 return
             mail()
-    """),
-    "a savepoint flushes": (SAVEPOINT, """
+    """,
+    ),
+    "a savepoint flushes": (
+        SAVEPOINT,
+        """
         def run(session: Session, pk):
             try:
                 with session.begin_nested():
@@ -191,7 +247,8 @@ GUARDED = {
             except IntegrityError:
                 return
             mail()
-    """),
+    """,
+    ),
 }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sendonce.checks import (
     double_send,
-    multiple_trigger_paths,
     enqueue_before_commit,
     enqueue_in_transaction,
+    multiple_trigger_paths,
     no_reservation,
     retry_around_send,
     send_in_transaction,

@@ -76,9 +76,7 @@ def _fault(analysis: Analysis, repetition: Repetition, group: list[Path]) -> Fau
     help = "claim the mail before the send, inside the repeated part, or let only the work before the send repeat"
     related = [Related(send_place(path), "sends here") for path in group]
     function = analysis.program.function(shown.send.function).dotted
-    return fault(
-        analysis, (CODE, NAME), group, repetition.place, function, _severity(group), message, help, related
-    )
+    return fault(analysis, (CODE, NAME), group, repetition.place, function, _severity(group), message, help, related)
 
 
 def _severity(paths: list[Path]) -> Severity:

@@ -63,9 +63,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
             "update), and leave unless this delivery won"
         )
         related = [Related(send_place(path), "sends here") for path in group]
-        yield fault(
-            analysis, (CODE, NAME), group, place, shown.trigger.function, "error", message, help, related
-        )
+        yield fault(analysis, (CODE, NAME), group, place, shown.trigger.function, "error", message, help, related)
 
 
 def _place(path: Path) -> Place:

@@ -102,11 +102,11 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         flows,
         linker,
         callers,
-        None,
+        None,  # type: ignore[arg-type]  # made by `analyse`, from all of these
         transactions,
         claims,
         starts,
-        settings,  # type: ignore[arg-type]
+        settings,
     )
 
 

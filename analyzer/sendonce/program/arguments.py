@@ -172,7 +172,11 @@ def _plain(evaluator: Evaluator, call: Call, head: str) -> Value | None:
         return keywords[name]
     if position == "*":
         names = sorted(keywords)
-        return Table(tuple(map(Const, names)), tuple(keywords[n] for n in names)) if keywords else Seq("tuple", tuple(positional))
+        return (
+            Table(tuple(map(Const, names)), tuple(keywords[n] for n in names))
+            if keywords
+            else Seq("tuple", tuple(positional))
+        )
     if position.endswith("*"):
         rest = tuple(positional[int(position[:-1]) :])
         return Seq("tuple", rest) if rest else None

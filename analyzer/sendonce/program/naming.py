@@ -35,9 +35,7 @@ class ByName:
 
     def result(self, call: Call) -> Value:
         """What a library's call gives, where a pack says that it is something of the project; else the call itself."""
-        entries: tuple[tuple[object, v.Returns], ...] = self.evaluator.lookup(
-            self.evaluator.packs.returns, call.func
-        )
+        entries: tuple[tuple[object, v.Returns], ...] = self.evaluator.lookup(self.evaluator.packs.returns, call.func)
         for _, entry in entries:
             word, _, rest = entry.value.partition(":")
             if word in ("setting", "named", "library") and arguments.holds(self.evaluator, call, entry.when):

@@ -16,7 +16,19 @@ from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Exit, Flows
 from sendonce.program.link import Linker
-from sendonce.program.possible import COMPARE, CONVERSIONS, EMPTY, OBJECT, chained, compared, negated, truth
+from sendonce.program.possible import (
+    COMPARE,
+    CONVERSIONS,
+    EMPTY,
+    OBJECT,
+    TEXT_METHODS,
+    chained,
+    compared,
+    item_of,
+    negated,
+    text_method,
+    truth,
+)
 from sendonce.program.potential import Potential
 from sendonce.program.reservations import Reservation, Reservations
 from sendonce.program.results import Results
@@ -95,6 +107,8 @@ class Outcomes:
                 return Lost(frozenset((OBJECT if keys else EMPTY,)))
             case ClassRef() | FunctionRef():
                 return Lost(frozenset((OBJECT,)))
+            case Attr(base=ClassRef(id=id), name=name) if self.evaluator.hierarchy.is_enum(id):
+                return Lost(frozenset((Const(f"{id}.{name}"),)))
             case Call(func=External(dotted=dotted), args=(first, *_)) if dotted in CONVERSIONS:
                 return self._converted(dotted, first, scene)
             case Call() | Attr() | Item() | Element() | Updated() | Param():
@@ -115,7 +129,28 @@ class Outcomes:
         return Lost(frozenset((UNKNOWN,)), claims)
 
     def _of_union(self, value: Union, scene: Scene) -> Lost:
-        return joined(self._alternatives(value, scene))
+        choices = self._choices(value, scene)
+        return (
+            joined(self._chosen(one, scene) for one in choices) if choices else joined(self._alternatives(value, scene))
+        )
+
+    def _choices(self, value: Value, scene: Scene) -> list[tuple[Value, Value, Value]]:
+        """The `a if t else b` of the function that gave a value."""
+        if not scene.function:
+            return []
+        return self.flows.of(self.program.function(scene.function)).choices.get(value, [])
+
+    def _chosen(self, choice: tuple[Value, Value, Value], scene: Scene) -> Lost:
+        """What `a if t else b` can be, by what `t` can be."""
+        test, body, orelse = choice
+        found = self.lost(test, scene)
+        known = {truth(one) for one in found.outcomes}
+        parts = [Lost(frozenset(), found.claims)]
+        if known - {False}:
+            parts.append(self.lost(body, scene))
+        if known - {True}:
+            parts.append(self.lost(orelse, scene))
+        return joined(parts)
 
     def _alternatives(self, value: Value, scene: Scene, wrap: Callable[[Value], Value] = _itself) -> Iterator[Lost]:
         """A value that differs between branches: what it is in those that won no claim; else any of its options."""
@@ -162,6 +197,9 @@ class Outcomes:
         result = self.results.of(put, scene)
         if result is not None:
             return result
+        text = self._of_text(value, scene)
+        if text is not None:
+            return text
         if put in self._busy or scene.depth > MAX_DEPTH:
             return ANYTHING
         if put not in self._known:
@@ -172,6 +210,20 @@ class Outcomes:
                 return found
             self._known[put] = found
         return self._known[put]
+
+    def _of_text(self, value: Value, scene: Scene) -> Lost | None:
+        """`status.endswith("1")`, `status.split()[-1]` of a text that a claim answers with."""
+        match value:
+            case Call(func=Attr(base=Call() | Item() as base, name=name), args=args) if name in TEXT_METHODS:
+                given = [arg.value for arg in args if isinstance(arg, Const)]
+                found = self.lost(base, scene)
+                outcomes = [text_method(one, name, given) for one in found.outcomes]
+            case Item(base=Call() | Item() as base, index=Const(value=int() as index)):
+                found = self.lost(base, scene)
+                outcomes = [item_of(one, index) for one in found.outcomes]
+            case _:
+                return None
+        return Lost(frozenset(outcomes), found.claims) if found.claims and UNKNOWN not in outcomes else None
 
     def _through(self, raw: Value, value: Value, scene: Scene) -> Lost:
         """The value as its parts tell: through project functions, branches, and what it resolves to."""
@@ -195,7 +247,7 @@ class Outcomes:
         if given is not None:
             return self.lost(given, replace(scene, env={}))
         resolved = self.evaluator.resolve(value)
-        if resolved is value or isinstance(resolved, Call | Attr | Item | Element | Param):
+        if resolved is value or isinstance(resolved, Element | Param):
             return ANYTHING
         return self.lost(resolved, replace(scene, env={}, depth=scene.depth + 1))
 
@@ -332,6 +384,9 @@ def _spine(value: Value) -> tuple[Value, Callable[[Value], Value]]:
 
 
 def _item(base: Value, index: Value) -> Value:
+    if isinstance(base, Table):
+        found = [one for key, one in zip(base.keys, base.values, strict=True) if key is index]
+        return found[-1] if found else Item(base, index)
     if isinstance(base, Seq) and base.kind != "each" and isinstance(index, Const) and isinstance(index.value, int):
         number = index.value
         return base.items[number] if -len(base.items) <= number < len(base.items) else UNKNOWN

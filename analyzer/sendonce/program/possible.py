@@ -79,6 +79,8 @@ def _as_bool(value: Value) -> Value:
 def _as_int(value: Value) -> Value:
     if isinstance(value, Const) and isinstance(value.value, bool | int):
         return Const(int(value.value))
+    if isinstance(value, Const) and isinstance(value.value, str) and value.value.strip().isdigit():
+        return Const(int(value.value))
     return UNKNOWN
 
 
@@ -100,3 +102,21 @@ CONVERSIONS: dict[str, Callable[[Value], Value]] = {
     "builtins.set": _as_list,
     "builtins.any": _as_bool,
 }
+
+
+TEXT_METHODS = frozenset(["endswith", "startswith", "split", "rsplit", "strip", "partition", "rpartition", "lower"])
+
+
+def text_method(value: Value, name: str, args: list[object]) -> Value:
+    """What a method of a known text gives."""
+    if not (isinstance(value, Const) and isinstance(value.value, str)):
+        return UNKNOWN
+    found = getattr(value.value, name)(*args)
+    return Seq("tuple", tuple(map(Const, found))) if isinstance(found, list | tuple) else Const(found)
+
+
+def item_of(value: Value, index: int) -> Value:
+    """An item of a known collection."""
+    if isinstance(value, Seq) and value.kind != "each" and -len(value.items) <= index < len(value.items):
+        return value.items[index]
+    return UNKNOWN

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
 from sendonce import facts
 from sendonce import vocabulary as v
-from sendonce.discovery import Role, SourceFile
+from sendonce.discovery import SourceFile
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.symbols import own_nodes
@@ -48,15 +48,14 @@ class Posts:
         """The registered names of all hosts: `postmarkapp` of `api.postmarkapp.com`."""
         return frozenset(host.split(".")[-2] for host in self.packs.https)
 
-    def files(self, roles: Iterable[Role]) -> Iterator[SourceFile]:
+    def files(self) -> Iterator[SourceFile]:
         """Files that have a client's method and a provider's name in one of their words, and files with its host."""
-        roles = tuple(roles)
         for host in self.packs.https:
-            yield from self.index.files_with(*host.removeprefix("*.").split("."), roles=roles)
+            yield from self.index.files_with(*host.removeprefix("*.").split("."))
         methods = {re.findall(r"\w+", shape)[-1] for shape in self.packs.http_clients}
-        posting = {file for method in methods for file in self.index.files_with(method, roles=roles)}
+        posting = {file for method in methods for file in self.index.files_with(method)}
         for word in self.index.words_with(*sorted(self.host_words - _EVERYDAY)):
-            yield from posting.intersection(self.index.files_with(word, roles=roles))
+            yield from posting.intersection(self.index.files_with(word))
 
     def mentions_host(self, node: facts.Node) -> bool:
         """Whether an expression has a provider's host in one of its texts."""

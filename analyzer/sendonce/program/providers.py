@@ -96,7 +96,7 @@ class Providers:
         marked: list[tuple[Seed, Role]] = []
         for role in OTHER_ROLES:
             self._seeds = {}
-            for file in self.search.first_files((role,)):
+            for file in self.search.files_of_role(role):
                 module = self.program.module_of(file)
                 if module is not None:
                     self._examine(module)

@@ -14,8 +14,8 @@ from sendonce import facts
 from sendonce.program.symbols import Binding, Class, Function, lambda_id
 from sendonce.program.values import (
     UNKNOWN,
-    Attr,
     At,
+    Attr,
     Call,
     Const,
     Element,

@@ -58,9 +58,7 @@ class Repeats:
             if option:
                 yield Repetition(Place(crossing.site.path, *crossing.site.at), option)
 
-    def _retrying(
-        self, retries: dict[str, v.Scalar], described: Call, decorated: Call | None, by_default: bool
-    ) -> str:
+    def _retrying(self, retries: dict[str, v.Scalar], described: Call, decorated: Call | None, by_default: bool) -> str:
         """The option that switches repetition on, in words; empty if none does."""
         for name, default in retries.items():
             given = arguments.argument(self.evaluator, described, name)

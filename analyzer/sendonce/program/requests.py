@@ -201,7 +201,7 @@ def _method_named(decorator: Call) -> str:
 
 def _settings_in(module: Module) -> Iterator[tuple[str, facts.Expr, int]]:
     """Everything in a module that may be a setting: keys of dicts, keywords, item and name assignments."""
-    for node in own_nodes(module.facts):
+    for node in own_nodes(module.content):
         match node:
             case facts.Dict(items=items):
                 for key, value in items:

@@ -194,7 +194,7 @@ class Reservations:
                     return Matched(found, "", statement, call, False)
         for entry in self._by_name.get(call.func.name, ()):
             telling = call.func.name in _TELLING or entry.matches or any(w not in ("?",) for w in entry.when.values())
-            if _is_manager(call.func.base):
+            if _is_manager(call.func.base) or call.func.name in _FLUSHES:
                 telling = True
             if entry.condition and not entry.matches:
                 telling = self.conditions.has_filter(call)
@@ -347,6 +347,8 @@ _TELLING = frozenset(
      "on_conflict_do_nothing", "select_for_update", "with_for_update"]
 )  # fmt: skip
 """Methods that are known by their names alone."""
+_FLUSHES = frozenset(["commit", "flush"])
+"""Of a session of which nothing is known; what it was given to add tells the rest."""
 
 
 def _by_name(packs: tuple[v.Pack, ...]) -> dict[str, tuple[v.Claim, ...]]:

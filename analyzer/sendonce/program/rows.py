@@ -12,7 +12,7 @@ from sendonce.program.outcomes import Outcomes
 from sendonce.program.reservations import Matched, Reservation
 from sendonce.program.scene import Scene
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Call, Seq, Value, options
+from sendonce.program.values import Attr, Call, Seq, Value, options
 
 MAX_DEPTH = 3
 
@@ -47,7 +47,8 @@ class Rows:
 
     def _flushes(self, call: Call) -> bool:
         found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_saves, call.func)
-        return any(not entry.object and not entry.only for _, entry in found)
+        by_name = isinstance(call.func, Attr) and call.func.name in ("commit", "flush")
+        return by_name or any(not entry.object and not entry.only for _, entry in found)
 
     def _flushed(self, before: Scene, matched: Matched | None) -> Reservation | None:
         for row in self._added(before, 0):
@@ -73,7 +74,15 @@ class Rows:
                     break
 
     def _rows(self, call: Call) -> Iterator[Value]:
-        """The rows that a call puts into a session."""
+        """The rows that a call puts into a session, which may be one of which nothing is known."""
+        if (
+            isinstance(call.func, Attr)
+            and call.func.name in ("add", "add_all")
+            and not self.evaluator.shapes(call.func)
+        ):
+            for arg in call.args[:1]:
+                rows = arg.items if isinstance(arg, Seq) else (arg,)
+                yield from (row for row in rows if self.reservations.fields.made(row) is not None)
         found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_inserts, call.func)
         for _, entry in found:
             if any(shape.endswith(".merge") for shape in self.evaluator.shapes(call.func)):

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 
 from sendonce import facts
 from sendonce.discovery import Role, SourceFile
-from sendonce.index import APPLICATION
 from sendonce.packs import Packs
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
@@ -121,6 +120,17 @@ class Names:
         named = (name for name, homes in self._homes.items() if name in words or homes & roots)
         return frozenset([*named, *(name for name, word in self._told if has(word))])
 
+    def homes(self, word: str) -> frozenset[str]:
+        """The import roots of the libraries with a class or sending call of this name."""
+        return self._homes.get(word, frozenset()) | self._called.get(word, frozenset())
+
+    @cached_property
+    def _called(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for shape in self.packs.sends:
+            found.setdefault(_last(shape), set()).update(self._roots(shape))
+        return {name: frozenset(roots) for name, roots in found.items()}
+
     @cached_property
     def _told(self) -> frozenset[tuple[str, str]]:
         """Names of calls that give what sends for one constant argument, with that: `("client", "ses")`."""
@@ -154,14 +164,28 @@ class Search:
 
     # ------------------------------------------------------------------ files
 
-    def first_files(self, roles: Iterable[Role] = APPLICATION) -> list[SourceFile]:
-        """The files that mention a library's sending side or a provider's host, by path."""
-        roles = tuple(roles)
+    def first_files(self) -> list[SourceFile]:
+        """The application files that mention a library's sending side or a provider's host, by path."""
         found: set[SourceFile] = set()
-        for word in self.evaluator.packs.words - (self.posts.host_words - self.names.roots):
-            files = self.index.files_with(word, roles=roles)
+        for word in self._words():
+            files = self.index.files_with(word)
             found.update(files if word not in self.names.roots else filter(partial(self._imports, word), files))
-        found.update(self.posts.files(roles))
+        found.update(self.posts.files())
+        return sorted(found)
+
+    def _words(self) -> frozenset[str]:
+        return self.evaluator.packs.words - (self.posts.host_words - self.names.roots)
+
+    def files_of_role(self, role: Role) -> list[SourceFile]:
+        """The files of tests, migrations or vendored code that import a library and call what sends, by path."""
+        found: set[SourceFile] = set()
+        for word in self._words():
+            roots = self.names.homes(word)
+            call = re.compile(rb"\b" + word.encode() + rb"\s*\(")
+            for file in self.index.files_with(word, roles=(role,)):
+                imported = (name.partition(".")[0] for name in self.index.imports(file))
+                if not roots.isdisjoint(imported) and call.search(self.program.sources.read(file)):
+                    found.add(file)
         return sorted(found)
 
     def _imports(self, root: str, file: SourceFile) -> bool:

@@ -106,7 +106,7 @@ class Module:
 
     key: str
     file: SourceFile
-    facts: facts.ModuleFacts
+    content: facts.ModuleFacts
     scope: Scope = field(default_factory=dict)
     stars: list[facts.ImportFrom] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)
@@ -206,7 +206,7 @@ def bindings_of(statement: facts.Stmt, conditional: bool) -> Iterator[Binding]:
     """What a statement (not its inner blocks) binds; walrus targets included."""
     match statement:
         case facts.Import(name=name, alias=alias):
-            yield Binding(alias or name.partition(".")[0], statement, (), conditional, None, alias and name or "")
+            yield Binding(alias or name.partition(".")[0], statement, (), conditional, None, (alias and name) or "")
         case facts.ImportFrom(names=names):
             for name, bound in names:
                 yield Binding(bound, statement, (), conditional, None, name)
@@ -274,8 +274,7 @@ def own_nodes(node: object) -> Iterator[object]:
         if fields is _NOT_FACTS:
             continue
         yield found
-        for name in fields:
-            todo.append(getattr(found, name))
+        todo.extend([getattr(found, name) for name in fields])
         if kind is facts.Def or kind is facts.Lambda:
             todo.append(tuple(param.default for param in found.params))  # type: ignore[attr-defined]
 

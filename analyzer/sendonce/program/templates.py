@@ -135,7 +135,7 @@ class Templates:
             for entry in entries:
                 source = entry.fields.get(value.field)
                 if source in ("template", "template_id"):
-                    yield Hole(source, value.value)  # type: ignore[arg-type]
+                    yield Hole(source, value.value)
                 elif source in ("subject", "text"):
                     yield Hole("text", value.value)
                     if source == "subject":
@@ -289,7 +289,7 @@ class Templates:
 
     def _pattern(self, source: Source, value: Text) -> TemplateName | None:
         """A text with unknown parts names a mail by its constant parts, if those say something."""
-        if source != "subject" and value.free:
+        if source == "text" or (source != "subject" and value.free):
             return None
         pieces = (str(p.value) if isinstance(p, Const) else "{}" for p in value.pieces)
         name = "".join(pieces).strip()

@@ -335,7 +335,7 @@ class Uniques:
             self._files[file.path] = ()
             module = self.program.module_of(file) if self._creates(file) else None
             if module is not None:
-                self._files[file.path] = tuple(one for text in _texts(module.facts) for one in sql.declared(text))
+                self._files[file.path] = tuple(one for text in _texts(module.content) for one in sql.declared(text))
         return self._files[file.path]
 
     def _creates(self, file: SourceFile) -> bool:
@@ -347,7 +347,7 @@ class Uniques:
         for verb in ("CREATE", "create"):
             for file in self.program.index.files_with(table, verb, roles=_SCRIPTS):
                 module = self.program.module_of(file) if self._creates(file) else None
-                if module is not None and any(pattern.search(text) for text in _texts(module.facts)):
+                if module is not None and any(pattern.search(text) for text in _texts(module.content)):
                     return True
         return False
 

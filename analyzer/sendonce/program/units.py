@@ -139,9 +139,7 @@ class Units:
 
     # ------------------------------------------------------------------ events of a function
 
-    def _events(
-        self, flow: Flow, before: int, held: Held | None, binding: dict[Param, Value]
-    ) -> Iterator[Event]:
+    def _events(self, flow: Flow, before: int, held: Held | None, binding: dict[Param, Value]) -> Iterator[Event]:
         """Writes and commits ahead of a site (by index), in order, on branches that can lead to it."""
         found: list[Event] = []
         for other in flow.sites[:before]:

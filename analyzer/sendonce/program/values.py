@@ -9,7 +9,7 @@ passes contains `Param` values; `substitute` replaces them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 MAX_OPTIONS = 32
@@ -66,8 +66,8 @@ class Value(metaclass=_Interned):
         """The same kind of value around other parts (as many as `parts()` gave)."""
         return self
 
-    free: Any = None
-    size: Any = 1
+    free: frozenset[Param] = field(init=False, repr=False)
+    size: int = field(init=False, repr=False)
 
 
 def _free(value: Value) -> frozenset[Param]:
@@ -77,7 +77,7 @@ def _free(value: Value) -> frozenset[Param]:
     if not parts:
         return _NONE_FREE
     if len(parts) == 1:
-        return parts[0].free  # type: ignore[no-any-return]
+        return parts[0].free
     return _NONE_FREE.union(*(part.free for part in parts))
 
 
