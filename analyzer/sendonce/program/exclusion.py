@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from sendonce import facts
 from sendonce.program import held as h
 from sendonce.program.held import Held
 from sendonce.program.values import Attr, ClassRef, Const, Op, Seq, Value, walk
@@ -24,10 +25,13 @@ def _excludes(left: Held | None, right: Held | None) -> bool:
     for fact in tests:
         known.setdefault(fact.value, fact.holds)
     here = {fact.at for fact in tests}
+    parts = {(fact.at, fact.value, fact.holds) for fact in tests}
 
-    def ruled_out(facts: Iterable[h.Fact]) -> bool:
-        for fact in facts:
+    def ruled_out(found_there: Iterable[h.Fact]) -> bool:
+        for fact in found_there:
             if isinstance(fact, h.Either) and all(ruled_out(branch) for branch in fact.branches):
+                return True
+            if isinstance(fact, h.Test) and _other_way(fact, parts):
                 return True
             if isinstance(fact, h.Test) and (fact.at in here or written.isdisjoint(_read(fact.value))):
                 found = _truth(fact.value, known)
@@ -36,6 +40,14 @@ def _excludes(left: Held | None, right: Held | None) -> bool:
         return False
 
     return ruled_out(h.newest_first(right))
+
+
+def _other_way(fact: h.Test, parts: set[tuple[facts.Span, Value, bool]]) -> bool:
+    """Whether the same `and` (or `or`) was passed the other way: then its operands were told one by one."""
+    value = fact.value
+    if not (isinstance(value, Op) and value.op == ("or" if fact.holds else "and")):
+        return False
+    return any((fact.at, operand, not fact.holds) in parts for operand in value.operands)
 
 
 def _read(value: Value) -> Iterator[str]:
