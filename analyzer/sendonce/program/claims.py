@@ -117,9 +117,10 @@ class Claims:
         """A guard in terms of a caller; None if the key that the caller gives differs on every attempt."""
         if guard is None or not guard.parts:
             return guard
-        parts = tuple((name, put(value)) for name, value in guard.parts)
-        if parts == guard.parts:
+        put_in = tuple((name, put(value)) for name, value in guard.parts)
+        if put_in == guard.parts:
             return guard
+        parts = tuple((name, self.evaluator.resolve(value)) for name, value in put_in)
         if self.stability.any_unstable(value for _, value in parts) or (guard.prefix == PROVIDER and _is_none(parts)):
             return None
         return replace(guard, parts=parts, key=key_of(guard.prefix, parts))
