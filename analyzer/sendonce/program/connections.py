@@ -12,6 +12,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing, Edge, Handed, Linker
+from sendonce.program.newness import made_here, newness
 from sendonce.program.symbols import Function
 from sendonce.program.values import (
     FALSE,
@@ -21,11 +22,9 @@ from sendonce.program.values import (
     ClassRef,
     Const,
     Element,
-    Item,
     Param,
     Seq,
     Some,
-    Updated,
     Value,
     options,
 )
@@ -216,13 +215,8 @@ class Connections:
         if entry.row != "any":
             return entry.row
         base = site.call.func.base if isinstance(site.call.func, Attr) else site.call.func
-        base = self.evaluator.resolve(base)
-        while isinstance(base, Updated):
-            base = self.evaluator.resolve(base.base)
-        if isinstance(base, Call):
-            made = isinstance(self.evaluator.resolve(base.func), ClassRef)
-            return "new" if made else "loaded" if self.evaluator.types(base) else "any"
-        return "loaded" if isinstance(base, Some | Element | Item) else "any"
+        made = made_here(self.evaluator, base)
+        return "any" if made is None else "new" if made.value else "loaded"
 
     def _edge(self, edge: Edge, site: Site, within: str, row: str) -> Edge:
         """The edge from the firing call into the handler, with what the signal passes."""
@@ -237,5 +231,9 @@ class Connections:
                 binding[param] = owner
             elif declared.name == "created" and row in ("new", "loaded"):
                 binding[param] = TRUE if row == "new" else FALSE
+            elif declared.name == "created" and owner is not None:
+                told = newness(self.evaluator, owner)
+                if told is not None:
+                    binding[param] = told
         fired = Crossing(site, "signal", binding, within=within, callee=crossing.callee or edge.target)
         return Edge(edge.target, (*edge.crossings[:-1], fired))

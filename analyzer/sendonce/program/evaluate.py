@@ -8,6 +8,7 @@ being answered gets "unknown".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from contextlib import contextmanager
 from typing import Protocol, TypeVar, cast
 
@@ -20,6 +21,7 @@ from sendonce.program.held import Site
 from sendonce.program.hierarchy import Hierarchy
 from sendonce.program.models import Models
 from sendonce.program.naming import ByName, split_text
+from sendonce.program.newness import is_new
 from sendonce.program.program import Program
 from sendonce.program.reader import Reader
 from sendonce.program.symbols import Binding, Class, Function, Module, own_nodes
@@ -456,6 +458,10 @@ class Evaluator:
     # -------------------------------------------------------------- attributes
 
     def _attr(self, value: Attr, base: Value, name: str) -> Value:
+        if name in self._new_names:
+            told = is_new(self, value, self._named(value))
+            if told is not None:
+                return told
         found: list[Value] = []
         for option in options(self.resolve(base)):
             found.append(self._attr_of(option, name, value if option is base else Attr(option, name)))
@@ -501,6 +507,11 @@ class Evaluator:
             return unresolved
         value = self._bound(found[0].module, found[0], found[1])
         return self.resolve(value.items[0] if isinstance(value, Seq) and value.items else value)
+
+    @cached_property
+    def _new_names(self) -> frozenset[str]:
+        """The last names of attributes that tell that a row is new."""
+        return frozenset(shape.rpartition(".")[2] for shape in self.packs.changes)
 
     def class_attr(self, id: str, name: str, owner: Value, unresolved: Value) -> Value:
         """`Class.name`: a function (bound to the class for class methods), a value, an enum's member as it is."""
@@ -579,6 +590,15 @@ class Evaluator:
             return None
         given = arguments.argument(self, owner, f"{name}|{fields.index(name)}")
         return None if given is None else self.resolve(given)
+
+    def fields_of(self, value: Value) -> dict[str, Value]:
+        """The fields that an object of a class of fields was made with, where all of them are known by name."""
+        if not isinstance(value, Call) or "*" in value.names:
+            return {}
+        cls = self.resolve(value.func)
+        names = self.hierarchy.fields(cls.id) if isinstance(cls, ClassRef) else ()
+        given = ((name, arguments.argument(self, value, f"{name}|{index}")) for index, name in enumerate(names))
+        return {name: found for name, found in given if found is not None}
 
     def _described(self, value: Value) -> Value:
         """What a descriptor on a class gives on an instance (a foreign key: some row of its model)."""
@@ -878,13 +898,29 @@ class Evaluator:
             yield from self._told_by_argument(call, func.name)
 
     def _told_by_argument(self, call: Call, name: str) -> Iterator[Value]:
-        """What a method of an unknown object gives, where its name and a constant argument tell: `x.client("ses")`."""
+        """What a method of an unknown object gives, where its name and an argument tell.
+
+        The argument is a constant (`x.client("ses")`) or a class of the project (`x.find_service(Mailer)`).
+        """
+        for entry in self._telling.get(name, ()):
+            if entry.type:
+                if arguments.holds(self, call, entry.when):
+                    yield External(self.packs.canonical(entry.type))
+                    return
+            elif call.args and call.names[0] == "" and isinstance(cls := self.resolve(call.args[0]), ClassRef):
+                yield cls
+                return
+
+    @cached_property
+    def _telling(self) -> dict[str, list[v.Returns]]:
+        """By the name of the method, what packs say of calls that an argument tells."""
+        found: dict[str, list[v.Returns]] = {}
         for shape, pairs in self.packs.returns.items():
-            if shape.endswith(f".{name}"):
-                for _, entry in pairs:
-                    if entry.type and entry.when and arguments.holds(self, call, entry.when):
-                        yield External(self.packs.canonical(entry.type))
-                        return
+            for _, entry in pairs:
+                by_class = entry.value.startswith("class:") and entry.value.endswith("|0")
+                if (entry.type and entry.when) or by_class:
+                    found.setdefault(shape.rpartition(".")[2], []).append(entry)
+        return found
 
     def bases_of_made(self, made: Call) -> tuple[Value, ...]:
         """The bases of a class made by `type(name, bases, attributes)`; empty for any other call."""

@@ -652,7 +652,7 @@ class Linker:
         for where in entry.on or ("receiver",):
             if where == "model":
                 if receiver is not None:
-                    yield self.evaluator.resolve(Element(receiver))
+                    yield from self._rows(call, receiver)
             elif where == "receiver":
                 if receiver is not None:
                     yield receiver
@@ -660,6 +660,15 @@ class Linker:
                 given = arguments.argument(self.evaluator, call, where)
                 if given is not None:
                     yield given
+
+    def _rows(self, call: Call, receiver: Value) -> Iterator[Value]:
+        """The row that a call of a manager or query set saves: made by the call itself where it makes rows."""
+        row = self.evaluator.resolve(Element(receiver))
+        makes = any(entry.row == "new" for _, entry in self.evaluator.lookup(self.packs.signal_sends, call.func))
+        if makes and isinstance(row, Some) and isinstance(row.cls, ClassRef):
+            yield Call(row.cls, call.names, call.args, call.at)
+        else:
+            yield row
 
     # ------------------------------------------------------------------ callables
 
