@@ -67,7 +67,7 @@ class Callers:
         return fresh
 
     def _link_callers(self, function: Function) -> None:
-        """Links the candidates for a function's callers, and those of a candidate that calls it on what it was given."""
+        """Links the candidates for a function's callers, and for those of one that calls it on what it was given."""
         for candidate in self._candidates(function):
             self._link(candidate)
             if candidate.id not in self._passed_on and self._calls_given(candidate, function.name):
@@ -259,9 +259,10 @@ class Callers:
             if module is None:
                 continue
             for function in module.functions.values():
-                if word in function.words and isinstance(function.node, facts.Def):
-                    if _returns_something(function.node) and not _is_plain_name(function.name):
-                        yield function.name
+                if _is_plain_name(function.name) or word not in function.words:
+                    continue
+                if isinstance(function.node, facts.Def) and _returns_something(function.node):
+                    yield function.name
             for name in module.body.words & module.scope.keys():
                 if word in module.body.words and _binding_mentions(module, name, word):
                     yield name

@@ -201,7 +201,7 @@ class Connections:
         if not any(isinstance(model, ClassRef) and model.id in wanted for model in models):
             return None
         shapes = {self.packs.canonical(one) for one in entry.within}
-        bases = {shape for shape in self._method_shapes(func)}
+        bases = set(self._method_shapes(func))
         return min(shapes & bases, default="")
 
     def _method_shapes(self, func: Attr) -> Iterator[str]:
@@ -224,7 +224,7 @@ class Connections:
         binding = dict(crossing.binding)
         func = site.call.func
         owner = func.base if isinstance(func, Attr) else None
-        target = self.program.function(edge.target if len(edge.crossings) == 1 else edge.target)
+        target = self.program.function(edge.target)
         for declared in target.params:
             param = Param(target.id, declared.name)
             if declared.name == "instance" and owner is not None and self.evaluator.types(owner):

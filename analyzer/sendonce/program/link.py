@@ -153,6 +153,12 @@ class Linker:
             if isinstance(handler, Param) or (handler.free and self._is_open(handler)):
                 found.opens.append(Open(handler, (), (), site, "trigger", (), None, register))
 
+    def _hand_over(self, found: Reached, call: Value, site: Site) -> None:
+        """Registrations of a helper that became known at `site`, where the helper is called (`signal.connect`)."""
+        for register, handler in self.registers(call) if isinstance(call, Call) else ():
+            if not (handler.free and self._is_open(handler)):
+                found.handed.append(Handed(site, register, handler))
+
     def registers(self, call: Call) -> Iterator[tuple[Register, Value]]:
         """What a call hands to a framework, as packs say: triggers' handlers and those of signals."""
         decorators = [(call, call.func)]
@@ -254,6 +260,7 @@ class Linker:
             self._reach_one(inner, part, names, args, site, hop, outer, "high" if len(parts) == 1 else "medium")
         found.edges.extend(_waiting(inner.edges) if self._is_method_of_job(callee) else inner.edges)
         found.opens.extend(inner.opens)
+        found.handed.extend(inner.handed)
 
     def _reach_one(
         self,
@@ -347,6 +354,9 @@ class Linker:
         if inner.enqueue is not None:
             self._job(found, inner.enqueue, callee, inner.names, inner.args, inner.site, around)
             return
+        if callee.free != inner.callee.free:
+            args = tuple(substitute(arg, crossing.binding) for arg in inner.args)
+            self._hand_over(found, Call(callee, inner.names, args, inner.site.call.at), around[-1].site)
         self._reach(found, callee, inner.names, inner.args, inner.site, inner.hop, around)
 
     def _hand(
@@ -367,10 +377,8 @@ class Linker:
         """Whether a value may hold a function that the callee calls."""
         if isinstance(value, Param):
             return True
-        return any(
-            isinstance(part, FunctionRef | Param) or (isinstance(part, ClassRef) and part is value)
-            for part in walk(self.evaluator.resolve(value))
-        )
+        # A class stands in its instances, which bring their methods.
+        return any(isinstance(part, FunctionRef | Param | ClassRef) for part in walk(self.evaluator.resolve(value)))
 
     def _is_open(self, callee: Value) -> bool:
         """Whether the callee depends on what the function is given, in a way that a caller can settle."""
@@ -416,6 +424,7 @@ class Linker:
                     self._enter(inner, ref, names, args, site, hop, outer, "high")
                     found.edges.extend(_waiting(inner.edges))
                     found.opens.extend(inner.opens)
+                    found.handed.extend(inner.handed)
                     return True
         return False
 

@@ -1,0 +1,110 @@
+"""The search for callers, and calls of which only the name is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from linking import analysis_of, callers
+
+LOOSE = """
+        --- shop/orders.py
+        from .mail import receipt
+
+        class Order:
+            def send_receipt(self, copy):
+                receipt(self)
+        --- shop/views.py
+        def pay(request):
+            request.cart.order.send_receipt(True)
+
+        def wrong(request):
+            request.cart.order.send_receipt()
+"""
+
+
+def test_a_telling_name_of_one_class_is_an_edge_of_low_confidence(tmp_path: Path) -> None:
+    found = callers(LOOSE, tmp_path, "shop.orders.Order.send_receipt")
+    assert found.get("shop.views.pay") == "low"
+
+
+def test_a_call_whose_arguments_do_not_fit_is_none(tmp_path: Path) -> None:
+    assert "shop.views.wrong" not in callers(LOOSE, tmp_path, "shop.orders.Order.send_receipt")
+
+
+def test_a_common_name_is_only_counted(tmp_path: Path) -> None:
+    program = """
+        --- shop/orders.py
+        from .mail import receipt
+
+        class Order:
+            def notify(self):
+                receipt(self)
+        --- shop/views.py
+        from .texts import text
+        from .orders import Order
+
+        def pay(request):
+            text()
+            request.cart.order.notify()
+
+        def known():
+            Order().notify()
+        --- shop/texts.py
+        def text():
+            return ""
+    """
+    analysis = analysis_of(program, tmp_path)
+    assert [edge.site.function for edge in analysis.callers.into("shop.orders.Order.notify")] == ["shop.views.known"]
+    assert [(one.place.path, one.place.line) for one in analysis.unresolved] == [("shop/views.py", 6)]
+    assert analysis.stats.unresolved == 1
+
+
+def test_functions_under_a_decorator_that_mails(tmp_path: Path) -> None:
+    program = """
+        --- shop/letters.py
+        import functools
+        from .mail import receipt
+
+        def letter(name):
+            def inner(function):
+                @functools.wraps(function)
+                def wrapper(order):
+                    function(order)
+                    receipt(order)
+                return wrapper
+            return inner
+        --- shop/welcome.py
+        from .letters import letter
+
+        @letter("welcome")
+        def welcome(order):
+            return {}
+        --- shop/views.py
+        from .welcome import welcome
+
+        def join(order):
+            welcome(order)
+    """
+    target = "shop.letters.letter.<locals>.inner.<locals>.wrapper"
+    assert callers(program, tmp_path, target) == {"shop.views.join": "high"}
+
+
+def test_an_object_that_only_the_caller_knows(tmp_path: Path) -> None:
+    program = """
+        --- shop/orders.py
+        from .mail import receipt
+
+        class Order:
+            def thank(self):
+                receipt(self)
+        --- shop/helpers.py
+        def finish(order):
+            order.thank()
+        --- shop/views.py
+        from .helpers import finish
+        from .orders import Order
+
+        def pay():
+            finish(Order())
+    """
+    assert callers(program, tmp_path, "shop.orders.Order.thank") == {"shop.views.pay": "high"}
