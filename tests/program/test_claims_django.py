@@ -230,6 +230,18 @@ OPEN = {
             LogEntry.objects.create(object_id=pk)
             mail()
     """,
+    "an insert beside a row made just now": """
+        def run(number):
+            order = Order.objects.create(number=number)
+            Sent.objects.create(order=order, kind="receipt")
+            mail()
+    """,
+    "the earlier row is deleted first": """
+        def run(pk):
+            Sent.objects.filter(order_id=pk).delete()
+            Sent.objects.create(order_id=pk, kind="receipt")
+            mail()
+    """,
     "validation reads first": """
         def run(pk):
             event = Event(event_id=pk)

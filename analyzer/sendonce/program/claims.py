@@ -210,7 +210,9 @@ class Claims:
         if matched.entry.win != "no_exception":
             return None
         found = self.rows.inserted(matched, before)
-        sure = found is None or not found.assumes or self._expects(site, matched)
+        if found is not None and self.rows.cleared(found, before):
+            return None
+        sure = found is None or not (found.assumes or found.fresh) or self._expects(site, matched)
         return found if sure else None
 
     def _expects(self, site: Site, matched: Matched) -> bool:

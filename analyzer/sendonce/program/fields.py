@@ -103,11 +103,12 @@ class Fields:
                 if isinstance(found, ClassRef):
                     return found
             for found in self.evaluator.types(call.func.base):
-                if isinstance(found, ClassRef) and self._is_model(found):
+                if isinstance(found, ClassRef) and self.is_model(found):
                     return found
         return self._of_statement(call) or self._of_text(call) or self._of_manager(call) or self._by_relation(call)
 
-    def _is_model(self, cls: ClassRef) -> bool:
+    def is_model(self, cls: ClassRef) -> bool:
+        """Whether a class of the tree is a model of some library."""
         bases = self.evaluator.hierarchy.external_bases(cls.id)
         return bool(bases) and not any(name.endswith(("QuerySet", "Manager", "Query", "Session")) for name in bases)
 
@@ -126,12 +127,12 @@ class Fields:
         while isinstance(value, Call) and isinstance(value.func, Attr):
             value = value.func.base
         owner = value.base if isinstance(value, Attr) else None
-        return owner if isinstance(owner, ClassRef) and self._is_model(owner) else None
+        return owner if isinstance(owner, ClassRef) and self.is_model(owner) else None
 
     def _as_model(self, value: Value) -> Model | None:
         for option in options(self.evaluator.resolve(value)):
             if isinstance(option, ClassRef):
-                return option if self._is_model(option) else None
+                return option if self.is_model(option) else None
             if isinstance(option, Attr) and option.name in ("__table__", "id", "c"):
                 return self._as_model(option.base)
             if isinstance(option, Call) and "sqlalchemy.Table" in self.evaluator.shapes(option.func):

@@ -27,6 +27,7 @@ from sendonce.program.values import (
     External,
     Param,
     Text,
+    Updated,
     Value,
     options,
     substitute,
@@ -49,6 +50,8 @@ class Reservation:
     assumes: tuple[str, ...] = ()
     rows: bool = False
     """Only the rows that the claim gave are claimed, not the run that made it."""
+    fresh: bool = False
+    """Its key holds a row that the same run has made: it keeps apart what follows, not two runs of one event."""
     inside: bool = False
     """It is taken back if a transaction that is still open rolls back."""
     call: Call | None = None
@@ -298,9 +301,11 @@ class Reservations:
             answer, covered = "yes", frozenset(map(plain, target))
         if answer == "no":
             return None
-        parts = self._parts(given.fields, covered, answer == "unknown" or given.whole)
-        if self.stability.any_unstable(value for _, value in parts):
+        every = answer == "unknown" or given.whole
+        values = [value for name, value in given.fields.items() if every or plain(name) in covered]
+        if self.stability.any_unstable(values):
             return None
+        parts = self._parts(given.fields, covered, every)
         name = self.fields.name_of(model)
         shown = ", ".join(part for part, _ in parts if not part.startswith("#")) or ", ".join(sorted(covered))
         confidence = base.confidence if answer == "yes" else weakest(base.confidence, "medium")
@@ -310,8 +315,25 @@ class Reservations:
             prefix=self.fields.id_of(model),
             parts=parts,
             confidence=confidence,
+            fresh=any(map(self._is_fresh, values)),
             assumes=(*base.assumes, *_assumed(answer, name, shown)),
         )
+
+    def _is_fresh(self, value: Value) -> bool:
+        """Whether a value is, or holds the key of, a row that this run has made."""
+        for option in options(value):
+            while isinstance(option, Updated) or (isinstance(option, Attr) and plain(option.name) == "id"):
+                option = option.base
+            if isinstance(option, Text) and any(map(self._is_fresh, option.pieces)):
+                return True
+            if isinstance(option, Call):
+                cls = self.evaluator.resolve(option.func)
+                if isinstance(cls, ClassRef) and self.fields.is_model(cls):
+                    return True
+                matched = self.matched(option)
+                if matched is not None and matched.entry.win == "no_exception" and matched.run is matched.call:
+                    return True
+        return False
 
     def _parts(self, given: Mapping[str, Value], covered: frozenset[str], every: bool) -> tuple[Part, ...]:
         named = {plain(name): self.evaluator.resolve(value) for name, value in sorted(given.items())}

@@ -45,6 +45,16 @@ class Rows:
             return None
         return self._flushed(before, None)
 
+    def cleared(self, claim: Reservation, before: Scene) -> bool:
+        """Whether rows of the same model were deleted first, so that the insert meets no earlier one."""
+        fields = self.reservations.fields
+        return any(
+            bool(self.evaluator.lookup(self.packs.store_deletes, fact.site.call.func))
+            and fields.id_of(fields.model(fact.site.call)) == claim.prefix
+            for fact in before.facts
+            if isinstance(fact, h.Done)
+        )
+
     def _flushes(self, call: Call) -> bool:
         found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_saves, call.func)
         by_name = isinstance(call.func, Attr) and call.func.name in ("commit", "flush")
