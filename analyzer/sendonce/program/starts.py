@@ -242,17 +242,22 @@ class Starts:
                     yield from self._of_class(function, cls, entry, registrations)
                     break
             else:
-                if registrations and self._is_dispatched(function, cls):
+                if registrations and self._is_dispatched(function, cls, entries):
                     yield from self._of_class(function, cls, registrations[0].entry, registrations)
         yield from self._through_attributes(function, home)
 
-    def _is_dispatched(self, function: Function, cls: Class) -> bool:
-        """Whether a method of a registered class is called by its base classes alone: an own way to handle requests."""
+    def _is_dispatched(self, function: Function, cls: Class, entries: list[v.Trigger]) -> bool:
+        """Whether a method of a registered class is called by its base classes alone: an own way to handle requests.
+
+        A method that one of the framework's own handler methods calls is a hop of that one.
+        """
         above = {one.id for one in self.evaluator.hierarchy.mro(cls.id)} - {cls.id}
         edges = self.registry.into(function.id)
         for edge in edges:
             caller = self.program.function(edge.site.function)
             if caller.cls is None or caller.cls.id not in above or edge.crossings[0].method is None:
+                return False
+            if any(self._is_entry(entry, caller, cls) for entry in entries if entry.bases):
                 return False
         if not edges or function.cls is None or not function.is_method:
             return False
