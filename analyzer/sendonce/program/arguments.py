@@ -64,6 +64,8 @@ def _spread(
             found = evaluator.resolve(value)
             if isinstance(found, Table) and all(isinstance(key, Const) for key in found.keys):
                 keywords.update((str(k.value), v) for k, v in zip(found.keys, found.values, strict=True))  # type: ignore[attr-defined]
+            elif fields := evaluator.fields_of(evaluator.seen_through(found)):
+                keywords.update(fields)
             else:
                 open_ended = True
         else:

@@ -138,7 +138,7 @@ class Summaries:
             return [mail]
         site = mail.provider.site
         closed = [replace(mail, template=mail.second, holes=(), send=mail.second_at or site)]
-        settled = [m for m in self._settled(mail, site) if m.template is not None]
+        settled = [m for m in self._settled(mail, site, last=True) if m.template is not None]
         return settled or closed
 
     def _over(self, mail: Mail, crossing: Crossing, target: str, last: bool) -> list[Mail]:
@@ -246,10 +246,10 @@ class Summaries:
             mail = self.transactions.at(mail, site)
         return self._settled(mail, site)
 
-    def _settled(self, mail: Mail, site: Site) -> list[Mail]:
+    def _settled(self, mail: Mail, site: Site, last: bool = False) -> list[Mail]:
         if mail.template is not None:
             return [mail]
-        return [self._after(mail, outcome, site) for outcome in self.templates.settle(mail.holes, mail.second)]
+        return [self._after(mail, outcome, site) for outcome in self.templates.settle(mail.holes, mail.second, last)]
 
     def _after(self, mail: Mail, outcome: Settled, site: Site) -> Mail:
         """The mail with what its holes said at a site; a second choice names the site where it was seen."""

@@ -7,7 +7,7 @@ of them is decided once parameters have been bound.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sendonce import vocabulary as v
@@ -15,6 +15,8 @@ from sendonce.findings import Confidence, TemplateName
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.mail import Hole, Source
+from sendonce.program.messages import Messages
+from sendonce.program.texts import TextNames
 from sendonce.program.values import (
     Attr,
     Call,
@@ -28,7 +30,6 @@ from sendonce.program.values import (
     Some,
     Table,
     Text,
-    Updated,
     Value,
     options,
     text,
@@ -44,6 +45,10 @@ _SUBJECT = re.compile(r"^Subject:[ \t]*", re.MULTILINE | re.IGNORECASE)
 _SUFFIX = re.compile(
     r"(?:[_./-](?:subject|body|message|text|html|txt|plain|content|mail_body|mail_subject))+$", re.IGNORECASE
 )
+_KEEPS_TEXT = frozenset(
+    ["capitalize", "format", "join", "lstrip", "replace", "rstrip", "splitlines", "strip", "title", "upper"]
+)
+_HOLDS_SUBJECT = re.compile(r"subject|title|headline", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,14 @@ class Templates:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self.packs = evaluator.packs
+        self.messages = Messages(evaluator)
+        self.texts = TextNames(evaluator)
 
     # ------------------------------------------------------------------ finding
 
     def holes(self, call: Call, content: v.Content) -> tuple[Hole, ...]:
         """The places that may name the mail of a provider send, in the order of trust."""
-        found = [*self._content(call, content)]
-        return tuple(sorted(dict.fromkeys(found), key=lambda hole: _ORDER.index(hole.source)))
+        return _by_trust(self.messages.content(call, content))
 
     def recipient(self, call: Call, content: v.Content) -> Value | None:
         """Who gets the mail, as far as the call or its message says."""
@@ -81,97 +87,35 @@ class Templates:
         if found is not None:
             return found
         for message in arguments.given(self.evaluator, call, content.message):
-            for _, entry, made in self._messages(message):
+            for entry, made in self.messages.made(message):
                 found = arguments.first_argument(self.evaluator, made, entry.recipient)
                 if found is not None:
                     return found
         return None
 
-    def _content(self, call: Call, content: v.Content) -> Iterator[Hole]:
-        for value in arguments.given(self.evaluator, call, content.template):
-            yield Hole("template", value)
-        for value in arguments.given(self.evaluator, call, content.template_id):
-            yield Hole("template_id", value)
-        for value in arguments.given(self.evaluator, call, content.text):
-            yield Hole("text", value)
-        for value in arguments.given(self.evaluator, call, content.subject):
-            yield Hole("text", value)
-            yield Hole("subject", value)
-        for value in arguments.given(self.evaluator, call, content.message):
-            yield from self.message_holes(value)
-
-    def message_holes(self, value: Value) -> Iterator[Hole]:
-        """The holes of a message object (or of each in a list)."""
-        for option in options(self.evaluator.resolve(value)):
-            if isinstance(option, Seq):
-                for item in option.items:
-                    yield from self.message_holes(item)
-                continue
-            if option.free:
-                yield Hole("text", option)
-            yield from self._of_object(option)
-
-    def _of_object(self, value: Value) -> Iterator[Hole]:
-        """The holes of one message object: what was set on it, its constructor's arguments, its class."""
-        yield from self._updates(value)
-        for _, entry, made in self._messages(value):
-            yield from self._content(made, entry)
-        yield from self._class_name(value)
-
-    def _messages(self, value: Value) -> Iterator[tuple[object, v.Message, Call]]:
-        """The constructor call of a message object, and what packs say of its arguments."""
-        base = self.evaluator.resolve(value)
-        while isinstance(base, Updated):
-            base = self.evaluator.resolve(base.base)
-        if isinstance(base, Call):
-            for pack, entry in self.evaluator.lookup(self.packs.messages, base.func):
-                assert isinstance(entry, v.Message)
-                yield pack, entry, base
-
-    def _updates(self, value: Value) -> Iterator[Hole]:
-        """What was set on a message after it was made."""
-        entries = [entry for _, entry, _ in self._messages(value)]
-        while isinstance(value, Updated):
-            for entry in entries:
-                source = entry.fields.get(value.field)
-                if source in ("template", "template_id"):
-                    yield Hole(source, value.value)
-                elif source in ("subject", "text"):
-                    yield Hole("text", value.value)
-                    if source == "subject":
-                        yield Hole("subject", value.value)
-                method = entry.methods.get(value.field.removesuffix("()"))
-                if method is not None and value.field.endswith("()") and isinstance(value.value, Call):
-                    yield from self._content(value.value, method)
-            value = self.evaluator.resolve(value.base)
-
-    def _class_name(self, value: Value) -> Iterator[Hole]:
-        """An own message class names its mail."""
-        for cls in self.evaluator.types(value):
-            if isinstance(cls, ClassRef):
-                yield Hole("message_class", cls)
-
     # ------------------------------------------------------------------ settling
 
-    def settle(self, holes: tuple[Hole, ...], second: TemplateName | None) -> list[Settled]:
-        """What the holes say now; several answers where one hole has several known values."""
+    def settle(self, holes: tuple[Hole, ...], second: TemplateName | None, last: bool = False) -> list[Settled]:
+        """What the holes say now; several answers where one hole has several known values.
+
+        `last`: no caller can tell more, so a text with holes is named by what is known of it.
+        """
         still_open: list[Hole] = []
-        for hole in holes:
-            expanded = self._renders(hole)
-            for part in expanded:
-                names = self._names(part)
-                if names is None:
-                    still_open.append(part)
-                    continue
-                if not names:
-                    continue
-                if part.source == "subject" and still_open:
-                    second = second or names[0]
-                    continue
-                if part.source == "message_class" and (still_open or second):
-                    second = second or names[0]
-                    continue
-                return [Settled(name, (), second) for name in names]
+        best: list[TemplateName] = []
+        for part in _by_trust(part for hole in holes for part in self._renders(hole)):
+            if best and best[0].source != part.source:
+                break
+            names = self._names(part, last)
+            if names is None:
+                still_open.append(part)
+            elif names and still_open and (part.source in ("text", "subject", "message_class")):
+                second = second or names[0]
+            elif names and second and part.source in ("subject", "message_class"):
+                continue
+            elif names and (not best or _rank(names[0]) < _rank(best[0])):
+                best = names
+        if best:
+            return [Settled(name, (), second) for name in best]
         if still_open:
             return [Settled(None, tuple(dict.fromkeys(still_open)), second)]
         return [Settled(second, (), second)]
@@ -183,29 +127,26 @@ class Templates:
         """
         if hole.source != "text":
             return (hole,)
-        found = [Hole("template", value) for value in self._rendered(hole.value)]
-        found += self._inside_text(hole.value)
+        found = [*self._rendered(hole.value), *self._inside_text(hole.value)]
         subject = _header(self.evaluator.resolve(hole.value))
         if subject is not None:
             found.append(Hole("subject", subject))
-        if found:
-            return tuple(sorted(dict.fromkeys(found), key=lambda one: _ORDER.index(one.source)))
-        return (hole,) if hole.value.free else ()
+        return _by_trust(found) if found else (hole,)
 
     def _inside_text(self, value: Value) -> Iterator[Hole]:
         """The holes of a message object that a text is (`message`), or was made from (`message.as_string()`)."""
         for option in options(self.evaluator.resolve(value)):
             if isinstance(option, Call) and isinstance(option.func, Attr):
                 inner = self.evaluator.resolve(option.func.base)
-                if any(True for _ in self._messages(inner)):
+                if any(True for _ in self.messages.made(inner)):
                     option = inner
-            for hole in self._of_object(option):
+            for hole in self.messages.each(option) if isinstance(option, Seq) else self.messages.of(option):
                 if hole.source == "text" and hole.value is value:
                     continue
                 yield from self._renders(hole) if hole.source == "text" else (hole,)
 
-    def _rendered(self, value: Value) -> Iterator[Value]:
-        """The template arguments of all renderings inside a value."""
+    def _rendered(self, value: Value) -> Iterator[Hole]:
+        """The templates of all renderings inside a value; a rendered text is one of its own."""
         todo: list[Value] = [value]
         seen: set[Value] = set()
         while todo and len(seen) < 200:
@@ -214,91 +155,123 @@ class Templates:
                 continue
             seen.add(one)
             if isinstance(one, Call):
-                hit = False
-                for _, entry in self.evaluator.lookup(self.packs.renders, one.func):
-                    assert isinstance(entry, v.Render)
-                    given = arguments.first_argument(self.evaluator, one, entry.template)
-                    if given is not None:
-                        hit = True
-                        yield given
-                if not hit:
-                    todo.extend(one.args)
-                    todo.append(one.func)
+                given = [*self._render_arguments(one)]
+                yield from given
+                todo.extend(() if given else (*one.args, one.func))
             elif isinstance(one, Attr):
                 todo.append(one.base)
             elif not isinstance(one, Param | Const):
                 todo.extend(one.parts())
 
-    def _names(self, hole: Hole) -> list[TemplateName] | None:
+    def _render_arguments(self, call: Call) -> Iterator[Hole]:
+        for _, entry in self.evaluator.lookup(self.packs.renders, call.func):
+            for source, notations in (("template", entry.template), ("text", entry.source)):
+                given = arguments.first_argument(self.evaluator, call, notations)
+                if given is not None:
+                    yield Hole("template" if source == "template" else "text", given)
+
+    def _names(self, hole: Hole, last: bool) -> list[TemplateName] | None:
         """The names that a hole's value gives: none if it says nothing, None if a caller may still decide."""
         value = self.evaluator.resolve(hole.value)
-        found: list[TemplateName] = []
-        several = len(options(value)) > 1
+        key = self.texts.key(hole.value) if hole.source in ("text", "subject") else None
+        if key is not None:
+            return [TemplateName(key, "constant", "high")]
         if len(options(value)) > MAX_TEMPLATES:
             return []
+        sure: Confidence = "medium" if len(options(value)) > 1 else "high"
+        found: list[TemplateName] = []
         for option in options(value):
-            name = self._name(hole.source, option, "medium" if several else "high")
+            name = self._name(hole.source, option, sure, last)
             if name is not None:
                 found.append(name)
-            elif option.free and _is_decided_by_caller(option):
+            elif option.free and _is_decided_by_caller(hole.source, option):
                 return None
             elif isinstance(option, Some) and self._is_own_field(hole.value):
                 return None  # so far only its type is known
         return list(dict.fromkeys(found))
 
     def _is_own_field(self, value: Value) -> bool:
-        """Whether a value is an attribute of a parameter that holds an object of the project's own, no library's row."""
-        if not (isinstance(value, Attr) and value.free and _is_decided_by_caller(value)):
+        """Whether a value is an attribute of a parameter with an object of the project's own, no library's row."""
+        if not (isinstance(value, Attr) and value.free and _is_decided_by_caller("template", value)):
             return False
         ids = [cls.id for cls in self.evaluator.types(value.base) if isinstance(cls, ClassRef)]
         return bool(ids) and not any(self.evaluator.hierarchy.external_bases(id) for id in ids)
 
-    def _name(self, source: Source, value: Value, sure: Confidence) -> TemplateName | None:
-        if source == "text":
-            return None
+    def _is_own(self, id: str) -> bool:
+        """Whether a class is the application's: a vendored library's message class names no mail."""
+        return self.evaluator.program.cls(id).module.file.role == "application"
+
+    def _name(self, source: Source, value: Value, sure: Confidence, last: bool) -> TemplateName | None:
         match value:
-            case Const(value=str() as name) if name.strip():
+            case Const(value=str() as name) if name.strip() and source in ("text", "subject"):
+                constant = self.texts.constant(name)
+                if constant is not None:
+                    return TemplateName(constant, "constant", sure)
+                return None if source == "text" else TemplateName(name.strip(), "subject", sure)
+            case Const(value=str() as name) if name.strip() and source != "text":
                 return TemplateName(name.strip(), source, sure)
             case Const(value=int() as number) if source == "template_id" and not isinstance(number, bool):
                 return TemplateName(str(number), source, sure)
             case Attr(base=ClassRef(id=id), name=name) if self.evaluator.hierarchy.is_enum(id):
                 return TemplateName(f"{self.evaluator.program.cls(id).name}.{name}", "constant", sure)
-            case ClassRef(id=id) if source == "message_class":
+            case ClassRef(id=id) if source == "message_class" and self._is_own(id):
                 return TemplateName(self.evaluator.program.cls(id).name, "message_class", sure)
             case Text():
-                return self._pattern(source, value)
-            case Call(func=func, args=args) if args:
-                return self._wrapped(source, func, args, sure)
+                return self._pattern(source, value, last)
+            case Call(func=func, args=args):
+                return self._wrapped(source, func, args, sure, last)
             case Op(op="%" | "+", operands=operands):
-                return self._name(source, self.evaluator.resolve(operands[0]), sure)
+                return self._name(source, self.evaluator.resolve(operands[0]), sure, last)
             case Seq(items=items) if items and source == "template":
-                return self._name(source, self.evaluator.resolve(items[0]), sure)
+                return self._name(source, self.evaluator.resolve(items[0]), sure, last)
             case _:
                 return None
 
-    def _wrapped(self, source: Source, func: Value, args: tuple[Value, ...], sure: Confidence) -> TemplateName | None:
-        """A text inside a call that keeps it: a translation, `str`, `strip`, `format`."""
-        if isinstance(func, Attr):
-            inner = self.evaluator.resolve(func.base)
-            if isinstance(inner, Const | Text) or (isinstance(inner, Call) and inner.args):
-                return self._name(source, inner, sure)
-        first = self.evaluator.resolve(args[0])
-        if isinstance(first, Const) and isinstance(func, External | Attr) and source == "subject":
-            return self._name(source, first, sure)
+    def _wrapped(
+        self, source: Source, func: Value, args: tuple[Value, ...], sure: Confidence, last: bool
+    ) -> TemplateName | None:
+        """A text inside a call that keeps it: a translation, `str`, `strip`, `format`, `" ".join(…)`."""
+        if isinstance(func, Attr) and func.name in _KEEPS_TEXT:
+            inner = args[0] if func.name == "join" and args else func.base
+            return self._name(source, self.evaluator.resolve(inner), sure, last)
+        first = self.evaluator.resolve(args[0]) if args else None
+        if isinstance(first, Const | Text) and isinstance(func, External | Attr) and source in ("text", "subject"):
+            return self._name(source, first, sure, last)
         return None
 
-    def _pattern(self, source: Source, value: Text) -> TemplateName | None:
+    def _pattern(self, source: Source, value: Text, last: bool) -> TemplateName | None:
         """A text with unknown parts names a mail by its constant parts, if those say something."""
-        if source == "text" or (source != "subject" and value.free):
+        if source == "text" or (not last and any(_may_say_more(source, piece) for piece in value.pieces)):
             return None
         pieces = (str(p.value) if isinstance(p, Const) else "{}" for p in value.pieces)
         name = "".join(pieces).strip()
         return TemplateName(name, source, "medium") if _LETTERS.search(name.replace("{}", "")) else None
 
 
-def _is_decided_by_caller(value: Value) -> bool:
+def _by_trust(holes: Iterable[Hole]) -> tuple[Hole, ...]:
+    return tuple(sorted(dict.fromkeys(holes), key=lambda hole: _ORDER.index(hole.source)))
+
+
+def _rank(name: TemplateName) -> int:
+    """Of the parts of one mail the HTML body names it, a subject only where there is nothing else."""
+    base = (name.value or "").rpartition("/")[2].lower()
+    if name.source != "template":
+        return 0
+    return 2 if "subject" in base else 0 if re.search(r"html?\b|mjml", base) else 1
+
+
+def _may_say_more(source: Source, piece: Value) -> bool:
+    """Whether a caller may decide what a text says by a piece of it: in a subject only another subject does."""
+    if source != "subject":
+        return bool(piece.free)
+    return isinstance(piece, Param) and _HOLDS_SUBJECT.search(piece.name) is not None
+
+
+def _is_decided_by_caller(source: Source, value: Value) -> bool:
     """Whether binding parameters can turn a value into a name: it depends on one in more than data read from it."""
-    return any(isinstance(part, Param) for part in walk(value)) and not isinstance(value, Element | Table)
+    return any(isinstance(part, Param) for part in walk(value)) and (
+        source == "text" or not isinstance(value, Element | Table)
+    )
 
 
 def _header(message: Value) -> Value | None:
