@@ -52,9 +52,13 @@ def fault(
     related: Iterable[Related] = (),
     confidence: Confidence | None = None,
     assumes: Iterable[str] = (),
+    shown_from: list[Path] | None = None,
 ) -> Fault:
-    """A fault that some paths (at least one) have in common; the shortest sure one is its trace."""
-    shown = min(paths, key=lambda path: (-CONFIDENCES.index(path.confidence), path.length, path.trigger))
+    """A fault that some paths (at least one) have in common; the shortest sure one is its trace.
+
+    `shown_from` are those of the paths that decide the severity, if not all do.
+    """
+    shown = min(shown_from or paths, key=lambda path: (-CONFIDENCES.index(path.confidence), path.length, path.trigger))
     name = shown.mail.template
     finding = Finding(
         code=rule[0],

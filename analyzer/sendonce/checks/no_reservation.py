@@ -81,7 +81,9 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         )
         function = analysis.program.function(shown[0].send.function).dotted
         sure: Confidence | None = "medium" if len(passing) == len(shown) else None
-        yield fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related, sure)
+        yield fault(
+            analysis, (CODE, NAME), paths, place, function, severity, message, help, related, sure, shown_from=shown
+        )
 
 
 def _is_open(path: Path) -> bool:

@@ -43,6 +43,7 @@ Providers with an idempotency key: make it from the event, outside the repeated 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sendonce.checks.base import Fault, Rule, fault, named, send_place
 from sendonce.findings import Related, Severity
@@ -59,12 +60,17 @@ CODE, NAME = "SO401", "retry-around-send"
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a retry, over all unguarded sends inside it."""
     found: dict[Repetition, list[Path]] = {}
+    jobs: dict[Repetition, set[Path]] = {}
     for path in analysis.paths:
         if path.mail.guard is None and path not in explained:
-            for repetition in _repetitions(analysis, path):
+            for repetition, is_job in _repetitions(analysis, path):
                 found.setdefault(repetition, []).append(path)
+                if is_job:
+                    jobs.setdefault(repetition, set()).add(path)
     for repetition in sorted(found, key=lambda one: (one.place, one.note)):
-        yield _fault(analysis, repetition, found[repetition])
+        # A retry in a helper says nothing of the triggers that reach it: only a job's own explains its runs.
+        said = _fault(analysis, repetition, found[repetition])
+        yield replace(said, explains=frozenset(jobs.get(repetition, ())))
 
 
 def _fault(analysis: Analysis, repetition: Repetition, group: list[Path]) -> Fault:
@@ -83,18 +89,18 @@ def _severity(paths: list[Path]) -> Severity:
     return "note" if all(path.mail.provider.internal for path in paths) else "error"
 
 
-def _repetitions(analysis: Analysis, path: Path) -> Iterator[Repetition]:
-    """What repeats the innermost job on a path, and each other retry on it, if the error of the send gets there."""
+def _repetitions(analysis: Analysis, path: Path) -> Iterator[tuple[Repetition, bool]]:
+    """What repeats the innermost job on a path (true), and each other retry on it, if the error of the send gets there."""
     repeats = Repeats(analysis.evaluator, analysis.flows, analysis.linker)
     for job, crossing, sites in reversed(list(_jobs(analysis, path))):
         repetition = repeats.of_job(analysis.program.function(job), crossing, sites[0])
         if repetition is not None and not repeats.swallows(sites):
-            yield repetition
+            yield repetition, True
             break
     retries = Retries(analysis.evaluator, analysis.flows, analysis.linker)
     for retried in retries.around(tuple(path.sites())):
         if not repeats.swallows(list(retried.inner)):
-            yield retried.repetition
+            yield retried.repetition, False
 
 
 def _jobs(analysis: Analysis, path: Path) -> Iterator[tuple[str, Crossing | None, list[Site]]]:

@@ -295,8 +295,10 @@ class Starts:
         found = self.evaluator.resolve(value)
         for item in found.items if isinstance(found, Seq) else ():
             resolved = self.evaluator.resolve(item)
-            if isinstance(resolved, Const) and resolved.value == function.name:
-                return True
+            if isinstance(resolved, Const):
+                if resolved.value == function.name and function.cls is not None:
+                    return True
+                continue
             if any(ref.id == function.id for ref, *_ in self.linker.callables(resolved)):
                 return True
         return False
