@@ -266,9 +266,14 @@ class Walk(Reader):
                 self.alive = False
 
     def _method_effect(self, call: Call) -> None:
-        """`message.attach(x)` may change the object that a variable holds."""
-        if isinstance(call.func, Attr) and isinstance(call.func.base, Call | Updated | Seq):
-            self._replace(call.func.base, Updated(call.func.base, f"{call.func.name}()", call))
+        """`message.attach(x)` may change the object that a variable holds; `items.append(x)` makes a list longer."""
+        if not (isinstance(call.func, Attr) and isinstance(call.func.base, Call | Updated | Seq)):
+            return
+        base = call.func.base
+        if isinstance(base, Seq) and call.func.name == "append" and base.kind == "list" and call.names == ("",):
+            self._replace(base, Seq(base.kind, (*base.items, call.args[0])))
+        else:
+            self._replace(base, Updated(base, f"{call.func.name}()", call))
 
     def _replace(self, old: Value, new: Value) -> None:
         if new is UNKNOWN:
@@ -327,11 +332,11 @@ class Walk(Reader):
         base = self.read(owner)
         self.flow.writes.append(Write(base, field, value, at, self.held))
         self.held = h.add(self.held, h.Wrote(base, field, value, at))
-        if isinstance(base, Call | Updated | Item | Element | Some) or (
-            isinstance(base, Attr | Param) and isinstance(owner, facts.Name)
-        ):
-            if not (isinstance(base, Param) and self.function.is_method and self._is_first(base)):
-                self._replace(base, Updated(base, field, value))
+        if (
+            isinstance(base, Call | Updated | Item | Element | Some)
+            or (isinstance(base, Attr | Param) and isinstance(owner, facts.Name))
+        ) and not (isinstance(base, Param) and self.function.is_method and self._is_first(base)):
+            self._replace(base, Updated(base, field, value))
 
     def _is_first(self, param: Param) -> bool:
         return bool(self.function.params) and self.function.params[0].name == param.name

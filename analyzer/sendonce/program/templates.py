@@ -218,8 +218,8 @@ class Templates:
                 return TemplateName(self.evaluator.program.cls(id).name, "message_class", sure)
             case Text():
                 return self._pattern(source, value, last)
-            case Call(func=func, args=args):
-                return self._wrapped(source, func, args, sure, last)
+            case Call():
+                return self._wrapped(source, value, sure, last)
             case Op(op="%" | "+", operands=operands):
                 return self._name(source, self.evaluator.resolve(operands[0]), sure, last)
             case Seq(items=items) if items and source == "template":
@@ -227,17 +227,19 @@ class Templates:
             case _:
                 return None
 
-    def _wrapped(
-        self, source: Source, func: Value, args: tuple[Value, ...], sure: Confidence, last: bool
-    ) -> TemplateName | None:
-        """A text inside a call that keeps it: a translation, `str`, `strip`, `format`, `" ".join(…)`."""
+    def _wrapped(self, source: Source, call: Call, sure: Confidence, last: bool) -> TemplateName | None:
+        """A text inside a call that keeps it: a translation, `str`, `strip`, `" ".join(…)`, a rendered subject."""
+        func, args = call.func, call.args
         if isinstance(func, Attr) and func.name in _KEEPS_TEXT:
             inner = args[0] if func.name == "join" and args else func.base
             return self._name(source, self.evaluator.resolve(inner), sure, last)
-        first = self.evaluator.resolve(args[0]) if args else None
-        if isinstance(first, Const | Text) and isinstance(func, External | Attr) and source in ("text", "subject"):
-            return self._name(source, first, sure, last)
-        return None
+        if source not in ("text", "subject"):
+            return None
+        rendered = next((hole for hole in self._rendered(call) if hole.source == "text"), None)
+        given = rendered.value if rendered is not None else args[0] if args else call
+        found = self.evaluator.resolve(given)
+        is_text = isinstance(found, Const | Text) and isinstance(func, External | Attr)
+        return self._name(source, found, sure, last) if is_text else None
 
     def _pattern(self, source: Source, value: Text, last: bool) -> TemplateName | None:
         """A text with unknown parts names a mail by its constant parts, if those say something."""

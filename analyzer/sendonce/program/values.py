@@ -40,14 +40,23 @@ class _Interned(type):
 
 
 def _cut(value: Value) -> Value:
-    """What is kept of a value that is too large: of a call that it is one, of anything else nothing."""
+    """What is kept of a value that is too large: of a call that it is one and its smaller arguments."""
     if not isinstance(value, Call):
         return UNKNOWN
     small = MAX_SIZE // 8
-    args = tuple(arg if arg.size <= small else UNKNOWN for arg in value.args)
+    args = tuple(arg if arg.size <= small else _thinned(arg) for arg in value.args)
     func = value.func if value.func.size <= MAX_SIZE // 2 else UNKNOWN
     fits = sum(arg.size for arg in args) + func.size < MAX_SIZE
     return Call(func, value.names, args if fits else (UNKNOWN,) * len(args), value.at)
+
+
+def _thinned(value: Value) -> Value:
+    """A large value without the values of its dicts (what templates are rendered with), if that makes it small."""
+    if isinstance(value, Table):
+        return Table(value.keys, (UNKNOWN,) * len(value.values))
+    parts = tuple(_thinned(part) if part.size > MAX_SIZE // 16 else part for part in value.parts())
+    total = 1 + sum(part.size for part in parts)
+    return value.rebuild(parts) if total <= MAX_SIZE // 4 else UNKNOWN
 
 
 _TABLE: dict[Any, Any] = {}
