@@ -67,7 +67,7 @@ class Constant(Node, frozen=True, tag=True, array_like=True, gc=False):
     value: Union[None, bool, int, float, str]
 
 
-class Ellipsis_(Node, frozen=True, tag=True, array_like=True, gc=False):
+class Ellipsis_(Node, frozen=True, tag=True, array_like=True, gc=False):  # noqa: N801  # `Ellipsis` is a builtin
     """The literal `...`."""
 
 

@@ -52,7 +52,7 @@ class Content(_Entry, frozen=True, kw_only=True):
     message: tuple[str, ...] = ()
     """Arguments that hold a message object (see `Message`), or a list of them."""
     default_template: str = ""
-    """The library's own template, which names the mail when the call gives none; `{method}` in it is the called method."""
+    """The library's own template, which names the mail when the call gives none; `{method}` is the called method."""
 
 
 class Send(Content, frozen=True, kw_only=True):

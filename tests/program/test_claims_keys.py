@@ -93,6 +93,24 @@ OPEN = {
             with single(pk):
                 mail()
     """,
+    "a context manager that gives its claim back if it still has it": """
+        from contextlib import contextmanager
+
+        @contextmanager
+        def single(pk):
+            until = time.monotonic() + 60
+            won = redis.set(f"mailing:{pk}", 1, nx=True, ex=60)
+            try:
+                yield won
+            finally:
+                if time.monotonic() < until and won:
+                    redis.delete(f"mailing:{pk}")
+
+        def run(pk):
+            with single(pk) as won:
+                if won:
+                    mail()
+    """,
     "a lock alone": """
         def run(pk):
             with redis.lock(f"mail:{pk}"):

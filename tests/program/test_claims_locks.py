@@ -92,6 +92,15 @@ OPEN = {
                     order.mailed = True
                     order.save()
     """,
+    "another row of the locked table is made": """
+        def run(pk):
+            with transaction.atomic():
+                order = Order.objects.select_for_update().get(pk=pk)
+                if order is None:
+                    return
+                mail(order.number)
+                Order.objects.create(number=pk)
+    """,
     "locked rows that nobody marks": """
         def run():
             with transaction.atomic():
@@ -220,6 +229,15 @@ GUARDED = {
                     row.save()
             for row in rows:
                 mail(row.number)
+    """,
+    "the locked row is deleted": """
+        def run(pk):
+            with transaction.atomic():
+                log = Log.objects.select_for_update().filter(pk=pk).first()
+                if log is None:
+                    return
+                mail(log.kind)
+                log.delete()
     """,
     "a decorated function": """
         @transaction.atomic

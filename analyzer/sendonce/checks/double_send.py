@@ -126,7 +126,7 @@ def _names(value: Value) -> Iterator[str]:
 
 
 def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path, Path]]) -> Fault:
-    earlier, later, left, right = pairs[0]
+    earlier, later, left, _right = pairs[0]
     paths = list(dict.fromkeys(path for *_, a, b in pairs for path in (a, b)))
     message = (
         f"one run of {left.trigger.function} sends {named(left)} twice: by the call in line {earlier.at[0]} and again "

@@ -90,7 +90,7 @@ def _severity(paths: list[Path]) -> Severity:
 
 
 def _repetitions(analysis: Analysis, path: Path) -> Iterator[tuple[Repetition, bool]]:
-    """What repeats the innermost job on a path (true), and each other retry on it, if the error of the send gets there."""
+    """What repeats the innermost job on a path (true), and each other retry on it that a failing send reaches."""
     repeats = Repeats(analysis.evaluator, analysis.flows, analysis.linker)
     for job, crossing, sites in reversed(list(_jobs(analysis, path))):
         repetition = repeats.of_job(analysis.program.function(job), crossing, sites[0])

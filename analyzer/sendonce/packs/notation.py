@@ -24,7 +24,8 @@ VALUE = re.compile(
 
 _SHAPES = """
     calls attributes decorators registers bases starts blocks verifies exempts again signals sends within fires
-    contexts begins writes rows statements commits rollbacks savepoints covers columns constraints foreign conflicts needs
+    contexts begins writes rows statements commits rollbacks savepoints covers columns constraints foreign conflicts
+    needs
     releases reads selects excludes inserts updates saves deletes distinct joins loops clients classes injected outboxes
     counts clears binds Claim.runs Probe.runs
 """

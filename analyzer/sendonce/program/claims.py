@@ -50,6 +50,7 @@ class Claims:
         self.outcomes.dominating = self.dominating
         self.rows = Rows(evaluator, self.outcomes, transactions)
         self.releases = Releases(evaluator, flows, self.outcomes)
+        self.outcomes.given_back = self.releases.given_back
         self.provider_keys = ProviderKeys(evaluator)
         self.jobs = UniqueJobs(evaluator, self.stability)
         self.locks = Locks(evaluator, flows, linker, self.outcomes, transactions)

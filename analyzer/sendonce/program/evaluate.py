@@ -8,8 +8,8 @@ being answered gets "unknown".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Protocol, TypeVar, cast
 
 from sendonce import facts
@@ -257,7 +257,7 @@ class Evaluator:
         return call
 
     def seen_through(self, value: Value) -> Value:
-        """What a call that only wraps something was given: `json.dumps(body)`, `strip_tags(text)`, `message.message()`."""
+        """What a call that only wraps something was given: `json.dumps(body)`, `message.as_string()`."""
         found = self.resolve(value)
         while isinstance(found, Call):
             inner = self._wrapped(found)
@@ -428,9 +428,9 @@ class Evaluator:
         """What a project function returns for a call, or the call itself where the body does not tell."""
         function = self.program.function(ref.id)
         node = function.node
-        if isinstance(node, facts.Def) and (node.is_generator or not node.body):
-            if not function.has_decorator("contextmanager", "asynccontextmanager"):
-                return call
+        is_generator = isinstance(node, facts.Def) and (node.is_generator or not node.body)
+        if is_generator and not function.has_decorator("contextmanager", "asynccontextmanager"):
+            return call
         value = self.flow_of(function).returned
         if value is UNKNOWN or value is NONE:
             annotated = self._return_annotation(function)
@@ -462,10 +462,10 @@ class Evaluator:
             told = is_new(self, value, self._named(value))
             if told is not None:
                 return told
-        found: list[Value] = []
-        for option in options(self.resolve(base)):
-            found.append(self._attr_of(option, name, value if option is base else Attr(option, name)))
-        return union(found)
+        return union(
+            self._attr_of(option, name, value if option is base else Attr(option, name))
+            for option in options(self.resolve(base))
+        )
 
     def _attr_of(self, base: Value, name: str, unresolved: Value) -> Value:
         match base:
@@ -553,9 +553,10 @@ class Evaluator:
             if isinstance(cls, ClassRef):
                 found.extend(self._instance_values(cls.id, base, name))
         known = [value for value in found if value is not UNKNOWN and value is not NONE]
-        if isinstance(base, Param) and all(isinstance(value, Const | Text) for value in known):
-            if any(isinstance(cls, ClassRef) and self.hierarchy.overridden(cls.id, name) for cls in self.types(base)):
-                return unresolved  # a subclass says otherwise: the caller's object decides
+        plain = isinstance(base, Param) and all(isinstance(value, Const | Text) for value in known)
+        classes = (cls.id for cls in self.types(base) if isinstance(cls, ClassRef))
+        if plain and any(self.hierarchy.overridden(id, name) for id in classes):
+            return unresolved  # a subclass says otherwise: the caller's object decides
         return union(known) if known else unresolved
 
     def _instance_values(self, id: str, owner: Value, name: str) -> Iterator[Value]:
@@ -816,7 +817,7 @@ class Evaluator:
         return any(entry.keeps_model for _, entry in self.lookup(self.packs.returns, value.func))
 
     def _entered(self, value: Value, base: Value) -> Value:
-        """What `with base as x` binds: the yielded value of a project's context manager, what `__enter__` returns, itself."""
+        """What `with base as x` binds: what a project's context manager yields, what `__enter__` returns, itself."""
         found: list[Value] = []
         for option in options(self.resolve(base)):
             enter = self.hierarchy.method_of_instance(self.types(option), "__enter__", "__aenter__")
@@ -1005,7 +1006,7 @@ class Evaluator:
         return None
 
     def _of_kind(self, function: Function, kind: str) -> Value | None:
-        """The value of a `parameters` entry: "class:receiver/form_class", "element", "collection" or `library.Class()`."""
+        """What a `parameters` entry says: `class:receiver/form_class`, `element`, `collection`, `library.Class()`."""
         assert function.cls is not None
         owner = Some(ClassRef(function.cls.id))
         if kind.startswith("class:receiver/"):

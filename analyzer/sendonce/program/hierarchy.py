@@ -164,9 +164,8 @@ class Hierarchy:
         found: list[tuple[int, str, Class]] = []
         for file in self.program.index.defining(name):
             module = self.program.module_of(file)
-            for cls in module.classes.values() if module is not None else ():
-                if cls.name == name:
-                    found.append((-_shared(path, file.path), file.path, cls))
+            classes = module.classes.values() if module is not None else ()
+            found.extend((-_shared(path, file.path), file.path, cls) for cls in classes if cls.name == name)
         return min(found, key=lambda one: one[:2])[2] if found else None
 
     def writers(self, id: str, name: str) -> tuple[Function, ...]:

@@ -295,7 +295,7 @@ class Linker:
             found.opens.append(Open(callee, names, args, site, hop, outer))
 
     def _choices(self, callee: Value) -> list[tuple[Value, Value | None]]:
-        """The callees that a table (`HANDLERS[kind](…)`) may give, each with the test on the key; else the callee itself."""
+        """The callees that a table (`HANDLERS[kind](…)`) may give, each with the test on the key; else the callee."""
         resolved = self.evaluator.resolve(callee)
         if isinstance(resolved, Call) and resolved.func is GETATTR and len(resolved.args) > 1:
             named = possible_names(self.evaluator, resolved)
@@ -750,7 +750,7 @@ class Linker:
                 yield from self._overrides(option, receiver)
             case FunctionRef():
                 yield option, (), (), "high"
-            case ClassRef(id=id):
+            case ClassRef():
                 init = self.evaluator.hierarchy.method_of(option, "__init__")
                 if init is not None:
                     yield FunctionRef(init.id, Some(option)), (), (), "high"
@@ -841,7 +841,7 @@ def _replaced(value: Value, old: Value, new: Value) -> Value:
 
 
 def _is_attribute_of_object(shape: str) -> bool:
-    """Whether a shape is an attribute of some library object (`fastapi.Request().app.state.queue`): anything may be there."""
+    """Whether a shape is an attribute of some library object (`Request().app.state.queue`): anything may be there."""
     return "()." in shape and not shape.endswith("()")
 
 

@@ -204,17 +204,25 @@ class Locks:
         region = scene.facts[lock.start : lock.end]
         for fact in region:
             if isinstance(fact, h.Test):
-                found |= self.marks.read(scene.put(fact.value))
+                found |= self._read(scene.put(fact.value), lock)
             elif isinstance(fact, h.Either):
-                found |= self._checked_in(fact, scene)
+                found |= self._checked_in(fact, scene, lock)
             elif isinstance(fact, h.Loop) and isinstance(fact.over, Value):
                 found |= self.marks.read_by_query(lock.call, iter((scene.put(fact.over),)))
         return frozenset(found)
 
-    def _checked_in(self, fact: h.Either, scene: Scene) -> frozenset[str]:
+    def _read(self, value: Value, lock: Lock) -> frozenset[str]:
+        """What a test reads. That the locked row is there at all, only its deletion changes."""
+        found = self.marks.read(value)
+        if not lock.of_rows or not self._is_of(value, lock):
+            return found
+        name = self.reservations.fields.name_of(self.reservations.fields.model(lock.call))
+        return frozenset(f"deletion of {name}" if one == f"row of {name}" else one for one in found)
+
+    def _checked_in(self, fact: h.Either, scene: Scene, lock: Lock) -> frozenset[str]:
         """What every branch has tested."""
         sets = [
-            frozenset(t for f in branch if isinstance(f, h.Test) for t in self.marks.read(scene.put(f.value)))
+            frozenset(t for f in branch if isinstance(f, h.Test) for t in self._read(scene.put(f.value), lock))
             for branch in fact.branches
         ]
         return frozenset.intersection(*sets)

@@ -84,7 +84,8 @@ class Loose:
         return all(self._related(one, function) for one in homes)
 
     def _related(self, one: Function, other: Function) -> bool:
-        assert one.cls is not None and other.cls is not None
+        assert one.cls is not None
+        assert other.cls is not None
         above = {cls.id for cls in self.evaluator.hierarchy.mro(one.cls.id)}
         return other.cls.id in above or one.cls.id in {cls.id for cls in self.evaluator.hierarchy.mro(other.cls.id)}
 

@@ -56,7 +56,7 @@ class Transaction:
 
 @dataclass(frozen=True)
 class Exposed:
-    """A transaction that is open while something leaves: the job at `enqueue`, or the mail itself where that is None."""
+    """A transaction that is open while something leaves: the job at `enqueue`, or the mail where that is None."""
 
     transaction: Transaction
     enqueue: Site | None

@@ -149,7 +149,10 @@ class Marks:
                     made = fields.made(row)
                     if made is not None:
                         yield f"row of {fields.name_of(self.evaluator.resolve(made.func))}"
-                yield f"row of {fields.name_of(fields.model(call))}"
+                name = fields.name_of(fields.model(call))
+                yield f"row of {name}"
+                if table is self.packs.store_deletes:
+                    yield f"deletion of {name}"
         for name, value in zip(call.names[:1], call.args[:1], strict=True):
             for statement in fields.chain(value) if name == "" else ():
                 yield from (plain(one) for one, _ in self.reservations.conditions.set_fields(statement, statement))
@@ -166,6 +169,7 @@ class Marks:
             yield from (plain(name) for name, _ in change.values)
         elif sql.deleted(text) is not None:
             yield f"row of {sql.deleted(text)}"
+            yield f"deletion of {sql.deleted(text)}"
 
 
 def _text(value: Value | None) -> str:

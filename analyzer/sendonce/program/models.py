@@ -169,7 +169,7 @@ class Models:
                     return
 
     def _relations_like(self, name: str, model: str) -> Iterator[tuple[Class, Binding]]:
-        """Relations that may be called so from the other side: by a text that names it, or by the class they stand in."""
+        """Relations that may be called so from the other side: by a text that names it, or by the class they are in."""
         index = self.program.index
         stem = name.removesuffix("_set").replace("_", "")
         files = {file.path: file for word in (name, model) for file in index.files_with(word)}

@@ -104,7 +104,7 @@ class ByName:
 
 
 def split_text(evaluator: Evaluator, text: str, name: str, call: Call) -> Value:
-    """A constant text taken apart by a method of its own (`path.rsplit(".", 1)`); the call where that cannot be told."""
+    """A constant text taken apart by its own method (`path.rsplit(".", 1)`); the call where that cannot be told."""
     given = [evaluator.constant(arg) for arg in call.args]
     values = [one.value for one in given if one is not None]
     positional = [value for value, word in zip(values, call.names, strict=False) if word == ""]

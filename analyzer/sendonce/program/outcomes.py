@@ -64,7 +64,8 @@ def _itself(value: Value) -> Value:
 
 
 class Outcomes:
-    """Answers for expressions. `dominating` finds the claim among the facts of a scene; its owner sets it."""
+    """Answers for expressions. `dominating` finds the claim among the facts of a scene, `given_back` tells whether
+    the function of a scene gives one back; their owner sets them."""
 
     def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, reservations: Reservations) -> None:
         self.evaluator = evaluator
@@ -76,6 +77,7 @@ class Outcomes:
         self.results = Results(reservations)
         self.potential = Potential(evaluator, flows, linker, reservations)
         self.dominating: Callable[[Scene], Reservation | None] = lambda scene: None
+        self.given_back: Callable[[Reservation, Scene], bool] = lambda claim, scene: False
         self._known: dict[Value, Lost] = {}
         self._busy: set[Value] = set()
 
@@ -285,7 +287,8 @@ class Outcomes:
         claim = self.dominating(inside)
         if claim is not None:
             return Lost(frozenset(), (claim,))
-        return self.lost(around(exit.value), inside)
+        found = self.lost(around(exit.value), inside)
+        return ANYTHING if any(self.given_back(one, inside) for one in found.claims) else found
 
     def _property(self, value: Value) -> Call | None:
         """The call that reading a property is."""

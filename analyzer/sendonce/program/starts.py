@@ -273,9 +273,9 @@ class Starts:
             above = {one.id for one in self.evaluator.hierarchy.mro(target.cls.id)} - {target.cls.id}
             if edge.crossings[0].method is not None and function.cls.id in above:
                 return True
-            if depth and target.name == function.name and target.cls.id in order:
-                if self._dispatches(target, cls, depth - 1):
-                    return True
+            above_it = depth and target.name == function.name and target.cls.id in order
+            if above_it and self._dispatches(target, cls, depth - 1):
+                return True
         return False
 
     def _entries(self, base: str) -> Iterator[v.Trigger]:
@@ -384,7 +384,7 @@ class Starts:
             ):
                 for _, entry in pairs:
                     yield Start(
-                        self._trigger(entry.kind, function, function.module.path.rpartition("/")[2].removesuffix(".py")),
+                        self._trigger(entry.kind, function, _file_name(function)),
                         function.id, entry=entry,
                     )  # fmt: skip
 
@@ -582,6 +582,11 @@ def _outer(function: Function) -> frozenset[str]:
         found.add(outer.id)
         outer = outer.parent
     return frozenset(found)
+
+
+def _file_name(function: Function) -> str:
+    """The name of the function's file, as a command is called."""
+    return function.module.path.rpartition("/")[2].removesuffix(".py")
 
 
 def _plain(header: str) -> str:

@@ -22,7 +22,7 @@ from sendonce.program.providers import Providers
 from sendonce.program.starts import Start
 from sendonce.program.templates import Settled, Templates
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Attr, Call, Const, FunctionRef, Op, Param, Value, options, substitute
+from sendonce.program.values import Attr, Call, Const, Op, Param, Value, options, substitute
 
 MAX_ENTRIES = 400
 """How many ways to a mail one function may have before the rest is left out (and said)."""
@@ -282,13 +282,13 @@ class Summaries:
         """The tests on parameters that lead to a site; None if one of them can never come out so."""
         found: list[Condition] = []
         for fact in h.newest_first(site.held):
-            if isinstance(fact, h.Test) and fact.value.free and fact.value.size <= MAX_CONDITION_SIZE:
-                if _is_plain(fact.value):
-                    kept = self._decided(Condition(fact.value, fact.holds))
-                    if kept is False:
-                        return None
-                    if kept is not True:
-                        found.append(kept)
+            if not isinstance(fact, h.Test) or not fact.value.free or fact.value.size > MAX_CONDITION_SIZE:
+                continue
+            kept = self._decided(Condition(fact.value, fact.holds)) if _is_plain(fact.value) else True
+            if kept is False:
+                return None
+            if kept is not True:
+                found.append(kept)
         return found
 
 
