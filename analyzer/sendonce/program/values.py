@@ -56,7 +56,7 @@ def _thinned(value: Value) -> Value:
         return Table(value.keys, (UNKNOWN,) * len(value.values))
     parts = tuple(_thinned(part) if part.size > MAX_SIZE // 16 else part for part in value.parts())
     total = 1 + sum(part.size for part in parts)
-    return value.rebuild(parts) if total <= MAX_SIZE // 4 else UNKNOWN
+    return value.rebuild(parts) if total <= MAX_SIZE // 2 else UNKNOWN
 
 
 _TABLE: dict[Any, Any] = {}
