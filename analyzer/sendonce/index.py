@@ -65,14 +65,14 @@ class WordIndex:
 
     def defining(self, name: str) -> tuple[SourceFile, ...]:
         """The application files in which a class or function of this name is defined, as far as text tells."""
-        pattern = re.compile(rb"\b(?:class|def)\s+" + re.escape(name.encode()) + rb"\b")
+        pattern = re.compile(rb"\b(?:class|def)\s+" + re.escape(name.encode("utf-8", "surrogateescape")) + rb"\b")
         return tuple(file for file in self.files_with(name) if pattern.search(self._content(file)))
 
     def inheriting(self, name: str) -> tuple[SourceFile, ...]:
         """The application files in which a class may inherit from one of this name, or give it another name."""
-        word = re.escape(name.encode())
+        word = re.escape(name.encode("utf-8", "surrogateescape"))
         pattern = re.compile(
-            rb"\bclass\s+\w+[^:]*\b" + word + rb"\b|\b" + word + rb"\s+as\b|=[\w. \t]*\b" + word + rb"[ \t]*$",
+            rb"(?:\bclass\s+\w|^[ \t]*@)[^:]*\b%b\b|\b%b\s+as\b|=[\w. \t]*\b%b[ \t]*$" % (word, word, word),
             re.MULTILINE,
         )
         return tuple(file for file in self.files_with(name) if pattern.search(self._content(file)))
@@ -82,7 +82,7 @@ class WordIndex:
         words = b" ".join(self._shared) + b" "
         lower = words.lower()
         found: set[bytes] = set()
-        for part in (part.encode() for part in parts):
+        for part in (part.encode("utf-8", "surrogateescape") for part in parts):
             at = lower.find(part)
             while at >= 0:
                 end = lower.index(b" ", at)
@@ -114,7 +114,7 @@ class WordIndex:
         """The files of a role that hold a word; remembered, as the same words are asked for again and again."""
         holders = self._holders.get((word, role))
         if holders is None:
-            sought = word.encode()
+            sought = word.encode("utf-8", "surrogateescape")
             holders = frozenset([file for file, words in self._of_role(role) if sought in words])
             self._holders[word, role] = holders
         return holders

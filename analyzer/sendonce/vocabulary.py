@@ -640,6 +640,8 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     thing."""
     bases: dict[str, tuple[str, ...]] = {}
     """Library class to its base classes, where a rule needs them."""
+    implements: tuple[str, ...] = ()
+    """Class decorators whose arguments are further bases (`zope.interface.implementer`)."""
     send: tuple[Send, ...] = ()
     message: tuple[Message, ...] = ()
     http: tuple[Http, ...] = ()

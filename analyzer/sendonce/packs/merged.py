@@ -111,6 +111,11 @@ class Packs(Tables):
                 merged.setdefault(self.canonical(name), {}).update((self.canonical(one), None) for one in parents)
         return {name: tuple(parents) for name, parents in merged.items()}
 
+    @cached_property
+    def implements(self) -> frozenset[str]:
+        """Class decorators whose arguments are further bases."""
+        return frozenset(self.canonical(name) for pack in self.packs for name in pack.implements)
+
     def bases(self, dotted: str) -> tuple[str, ...]:
         """All known ancestors of a library class, nearest first, without itself."""
         name = self.canonical(dotted)

@@ -45,8 +45,17 @@ class Hierarchy:
                 if arg.keyword is None and not arg.star
                 for option in options(self.evaluator.resolve(_generic(reader.read(arg.value))))
             ]
-            self._bases[id] = tuple(found)
+            self._bases[id] = (*found, *self._implemented(cls, reader))
         return self._bases[id]
+
+    def _implemented(self, cls: Class, reader: Reader) -> Iterator[Value]:
+        """The interfaces that a class names in a decorator."""
+        for decorator in cls.node.decorators:
+            if isinstance(decorator, facts.Call):
+                func = self.evaluator.resolve(reader.read(decorator.func))
+                if isinstance(func, External) and func.dotted in self.program.packs.implements:
+                    for arg in decorator.args:
+                        yield from options(self.evaluator.resolve(reader.read(arg.value)))
 
     def mro(self, id: str) -> tuple[Class, ...]:
         """The project classes of a class's method resolution order, itself first (C3, else depth first)."""
@@ -156,7 +165,7 @@ class Hierarchy:
         for file in self.program.index.inheriting(self.program.cls(id).name):
             module = self.program.module_of(file)
             for cls in module.classes.values() if module is not None else ():
-                if cls.node.bases and ClassRef(id) in self.bases(cls.id):
+                if (cls.node.bases or cls.node.decorators) and ClassRef(id) in self.bases(cls.id):
                     yield cls
 
     def named(self, name: str, path: str) -> Class | None:

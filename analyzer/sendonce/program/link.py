@@ -48,6 +48,8 @@ MAX_NESTING = 5
 """Through how many helpers a function passed as an argument is followed."""
 MAX_TABLE = 80
 """A table with more entries than this is not followed into each."""
+MAX_DEPTH = 25
+"""How many functions deep the search for such helpers goes at once."""
 MAX_OPEN = 12
 """How many calls of what it was given one function may have before the rest is left out."""
 
@@ -136,6 +138,7 @@ class Linker:
         self.flows = flows
         self._reached: dict[Site, Reached] = {}
         self._opens: dict[str, tuple[Open, ...]] = {}
+        self._depth = 0
 
     # ------------------------------------------------------------------ sites and functions
 
@@ -189,8 +192,12 @@ class Linker:
     def opens(self, function: Function) -> tuple[Open, ...]:
         """The calls of what the function was given, its own and those of helpers that it hands it on to."""
         if function.id not in self._opens:
+            if self._depth > MAX_DEPTH:
+                return ()  # what is given is handed on through more helpers than anybody follows
             self._opens[function.id] = ()
+            self._depth += 1
             found = [one for site in self.flows.of(function).sites for one in self.reached(site).opens]
+            self._depth -= 1
             self._opens[function.id] = tuple(found[:MAX_OPEN])
         return self._opens[function.id]
 
@@ -798,7 +805,8 @@ class Linker:
                     for ref, more_names, more_args, sure in self.callables(inner, depth + 1):
                         yield ref, (*more_names, *own_names), (*more_args, *own_args), sure
                     return
-        instance = list(self._instance_call(option))
+        is_job = any(True for _ in self.evaluator.jobs_of(option))
+        instance = [] if is_job else list(self._instance_call(option))
         if instance:
             yield from instance
         elif args and names[-1] == "" and not isinstance(func, ClassRef):
@@ -815,7 +823,6 @@ class Linker:
         self, ref: FunctionRef, receiver: Value
     ) -> Iterator[tuple[FunctionRef, tuple[str, ...], tuple[Value, ...], Confidence]]:
         function = self.program.function(ref.id)
-        assert function.cls is not None or function.parent is not None
         others = [
             cls.methods[function.name]
             for one in self.evaluator.types(receiver)

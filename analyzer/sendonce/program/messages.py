@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.mail import Hole
+from sendonce.program.mail import Hole, Source
 from sendonce.program.values import (
     Attr,
     Call,
@@ -20,6 +21,7 @@ from sendonce.program.values import (
     Value,
     options,
     substitute,
+    union,
 )
 
 MAX_PARENTS = 4
@@ -54,17 +56,29 @@ class Messages:
             yield from self.each(value)
 
     def each(self, value: Value) -> Iterator[Hole]:
-        """The holes of a message object, or of each in a list."""
-        for option in options(self.evaluator.resolve(value)):
-            if isinstance(option, Seq):
-                for item in option.items:
-                    yield from self.each(item)
-                continue
-            if isinstance(option, Super):
-                option = option.receiver
-            if option.free:
-                yield Hole("text", option)
-            yield from self.of(option)
+        """The holes of a message object, or of each in a list; those of alternatives are alternatives themselves."""
+        found = [list(self._one(option)) for option in options(self.evaluator.resolve(value))]
+        if len(found) == 1:
+            yield from found[0]
+            return
+        merged: dict[tuple[Source, int], list[Value]] = {}
+        for holes in found:
+            count: Counter[Source] = Counter()
+            for hole in holes:
+                merged.setdefault((hole.source, count[hole.source]), []).append(hole.value)
+                count[hole.source] += 1
+        yield from (Hole(source, union(values)) for (source, _), values in merged.items())
+
+    def _one(self, option: Value) -> Iterator[Hole]:
+        if isinstance(option, Seq):
+            for item in option.items:
+                yield from self.each(item)
+            return
+        if isinstance(option, Super):
+            option = option.receiver
+        if option.free:
+            yield Hole("text", option)
+        yield from self.of(option)
 
     def of(self, value: Value) -> Iterator[Hole]:
         """The holes of one message object: what was set on it, its constructor's arguments, its class."""

@@ -218,6 +218,10 @@ class Templates:
                 return TemplateName(self.evaluator.program.cls(id).name, "message_class", sure)
             case Text():
                 return self._pattern(source, value, last)
+            case Op(op="/", operands=parts) | Call(func=External(dotted="os.path.join"), args=parts) if (
+                source != "text"
+            ):
+                return self._file(source, parts)
             case Call():
                 return self._wrapped(source, value, sure, last)
             case Op(op="%" | "+", operands=operands):
@@ -226,6 +230,16 @@ class Templates:
                 return self._name(source, self.evaluator.resolve(items[0]), sure, last)
             case _:
                 return None
+
+    def _file(self, source: Source, parts: tuple[Value, ...]) -> TemplateName | None:
+        """A path made of several parts: those at its end that are known name the file."""
+        known: list[str] = []
+        for part in reversed(parts):
+            constant = self.evaluator.constant(part)
+            if constant is None or not isinstance(constant.value, str):
+                break
+            known.insert(0, constant.value.strip("/"))
+        return TemplateName("/".join(known), source, "medium") if known and source != "text" else None
 
     def _wrapped(self, source: Source, call: Call, sure: Confidence, last: bool) -> TemplateName | None:
         """A text inside a call that keeps it: a translation, `str`, `strip`, `" ".join(…)`, a rendered subject."""
