@@ -33,6 +33,7 @@ from sendonce.program.potential import Potential
 from sendonce.program.reservations import Reservation, Reservations
 from sendonce.program.results import Results
 from sendonce.program.scene import ANYTHING, Lost, Scene, joined
+from sendonce.program.spine import elements, itself, spine
 from sendonce.program.values import (
     NONE,
     UNKNOWN,
@@ -57,10 +58,6 @@ from sendonce.program.values import (
 
 MAX_DEPTH = 7
 """Through how many project functions a test is followed."""
-
-
-def _itself(value: Value) -> Value:
-    return value
 
 
 class Outcomes:
@@ -154,7 +151,7 @@ class Outcomes:
             parts.append(self.lost(orelse, scene))
         return joined(parts)
 
-    def _alternatives(self, value: Value, scene: Scene, wrap: Callable[[Value], Value] = _itself) -> Iterator[Lost]:
+    def _alternatives(self, value: Value, scene: Scene, wrap: Callable[[Value], Value] = itself) -> Iterator[Lost]:
         """A value that differs between branches: what it is in those that won no claim; else any of its options."""
         chosen = [
             (index, fact, values)
@@ -180,7 +177,7 @@ class Outcomes:
         """A display is as true as it is long; a comprehension over nothing is empty."""
         if value.kind != "each":
             return Lost(frozenset((OBJECT if value.items else EMPTY,)))
-        sources = [part.base for item in value.items for part in _elements(item)]
+        sources = [part.base for item in value.items for part in elements(item)]
         for source in sources:
             found = self.lost(source, scene)
             if found.claims and all(truth(one) is False for one in found.outcomes):
@@ -229,16 +226,16 @@ class Outcomes:
 
     def _through(self, raw: Value, value: Value, scene: Scene) -> Lost:
         """The value as its parts tell: through project functions, branches, and what it resolves to."""
-        inner, wrap = _spine(raw)
+        inner, wrap = spine(raw)
         if isinstance(inner, Union):
             found = joined(self._alternatives(inner, scene, wrap))
             return _Local(found.outcomes, found.claims)
         if isinstance(value, Element) and value.entered and isinstance(value.base, Call):
             entered = self.exits(value.base, scene, yields=True) or self.entering(value.base, scene)
             if entered:
-                return self._of_exits(_itself, entered)
-        base, around = _spine(value)
-        for call, outside in ((value, _itself), (base, around)):
+                return self._of_exits(itself, entered)
+        base, around = spine(value)
+        for call, outside in ((value, itself), (base, around)):
             if isinstance(call, Call) and not self.makes(call) and self.potential.may(call):
                 exits = self.exits(call, scene)
                 if exits is not None:
@@ -359,49 +356,3 @@ class Outcomes:
 
 class _Local(Lost):
     """An answer that hangs on the branches around it."""
-
-
-def _spine(value: Value) -> tuple[Value, Callable[[Value], Value]]:
-    """The call or branch that a value is read from, and what is read from it (a function of another such call)."""
-    match value:
-        case Attr(base=base, name=name):
-            inner, wrap = _spine(base)
-            return inner, lambda one: Attr(wrap(one), name)
-        case Item(base=base, index=index):
-            inner, wrap = _spine(base)
-            return inner, lambda one: _item(wrap(one), index)
-        case Element(base=base, entered=entered):
-            inner, wrap = _spine(base)
-            return inner, lambda one: Element(wrap(one), entered)
-        case Updated(base=base) if isinstance(base, Call | Union | Updated):
-            return _spine(base)
-        case Call(func=Attr(base=base, name=name)) if isinstance(base, Call | Union | Item | Updated):
-            if isinstance(base, Call) and isinstance(base.func, ClassRef | External):
-                return value, _itself
-            inner, wrap = _spine(base)
-            if inner is value or not isinstance(inner, Call | Union):
-                return value, _itself
-            return inner, lambda one: Call(Attr(wrap(one), name), value.names, value.args, value.at)
-        case _:
-            return value, _itself
-
-
-def _item(base: Value, index: Value) -> Value:
-    if isinstance(base, Table):
-        found = [one for key, one in zip(base.keys, base.values, strict=True) if key is index]
-        return found[-1] if found else Item(base, index)
-    if isinstance(base, Seq) and base.kind != "each" and isinstance(index, Const) and isinstance(index.value, int):
-        number = index.value
-        return base.items[number] if -len(base.items) <= number < len(base.items) else UNKNOWN
-    return Item(base, index)
-
-
-def _elements(value: Value) -> Iterator[Element]:
-    """The items of other collections inside a comprehension's sample item."""
-    todo = [value]
-    while todo:
-        found = todo.pop()
-        if isinstance(found, Element):
-            yield found
-        else:
-            todo.extend(found.parts())
