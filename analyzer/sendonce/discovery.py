@@ -106,7 +106,7 @@ def discover(root: Path, *, within: Sequence[str] = (), exclusions: Sequence[Exc
     listed = [path for path in python_files(root) if _is_within(path, within)]
     listed = _without(listed, root, exclusions)
     usable, problems = _checked(root, listed)
-    roots = source_roots(usable, lambda path: (root / path).exists(), lambda path: _read_or_nothing(root / path))
+    roots = source_roots(usable, lambda path: os.path.exists(root / path), lambda path: _read_or_nothing(root / path))
     files = (SourceFile(path, module_name(path, roots[path]), roots[path], role_of(path)) for path in usable)
     return Sources(root, tuple(sorted(files)), tuple(sorted(problems)))
 

@@ -94,8 +94,13 @@ def is_excluded(folder: Path) -> bool:
     if folder.name in NEVER_SOURCE or folder.name.endswith(".egg-info"):
         return True
     if folder.name in _BUILT:
-        return not (folder / "__init__.py").exists()
-    return any((folder / mark).exists() for mark in _ENVIRONMENT_MARKS)
+        return not _exists(folder / "__init__.py")
+    return any(_exists(folder / mark) for mark in _ENVIRONMENT_MARKS)
+
+
+def _exists(path: Path) -> bool:
+    """Whether a file exists; not if its folder may not be read."""
+    return os.path.exists(path)
 
 
 def _walk(root: Path) -> Iterator[str]:

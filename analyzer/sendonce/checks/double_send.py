@@ -38,13 +38,18 @@ from itertools import combinations
 from sendonce.checks.base import Fault, Rule, fault, named, send_place
 from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
-from sendonce.program.held import Site
+from sendonce.program.held import Caught, Site, Trying, newest_first
 from sendonce.program.paths import Path, place_of
 from sendonce.program.templates import identity
 from sendonce.program.transactions import exclusive
-from sendonce.program.values import UNKNOWN, Attr, Call, Const, External, Seq, Updated, Value
+from sendonce.program.values import UNKNOWN, Attr, Call, ClassRef, Const, External, Seq, Updated, Value
 
 CODE, NAME = "SO102", "double-send"
+
+_DATA_ERRORS = frozenset(
+    f"builtins.{name}"
+    for name in ("KeyError", "IndexError", "LookupError", "ValueError", "TypeError", "AttributeError")
+)
 
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
@@ -70,10 +75,26 @@ def _parting(left: Path, right: Path) -> tuple[Site, Site] | None:
     for a, b in zip(left.sites(), right.sites(), strict=False):
         if a is b:
             continue
-        if a.function != b.function or exclusive(a.held, b.held):
+        if a.function != b.function or exclusive(a.held, b.held) or _is_other_error(a, b) or _is_other_error(b, a):
             return None
         return a, b
     return None
+
+
+def _is_other_error(tried: Site, fallback: Site) -> bool:
+    """Whether a call stands in a handler of errors that the call in its `try` cannot raise: no row, a wrong value."""
+    around = {fact.at for fact in newest_first(tried.held) if isinstance(fact, Trying)}
+    for fact in newest_first(fallback.held):
+        if isinstance(fact, Caught) and fact.trying.at in around:
+            return bool(fact.types) and all(map(_is_of_data, fact.types))
+    return False
+
+
+def _is_of_data(error: Value) -> bool:
+    """Whether an exception speaks of the project's data (`Order.DoesNotExist`, `KeyError`), not of a queue."""
+    if isinstance(error, External):
+        return error.dotted in _DATA_ERRORS
+    return isinstance(error, ClassRef | Attr)
 
 
 def _same_mail(analysis: Analysis, left: Path, right: Path) -> bool:

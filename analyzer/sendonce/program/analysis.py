@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -33,6 +34,9 @@ from sendonce.program.symbols import Function
 from sendonce.program.templates import Templates
 from sendonce.program.transactions import Transactions
 
+DEEPEST = 4000
+"""Frames that one question may take."""
+
 
 @dataclass
 class Analysis:
@@ -61,6 +65,8 @@ def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = Fa
     With `whole`, every file is parsed and every function linked beforehand, instead of those that the
     search from the sends asks for: the answer must be the same, and the tests compare the two.
     """
+    # Code that calls deeply is followed deeply; a frame of this interpreter costs no stack of the machine's.
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     problems: list[Problem] = []
     index = WordIndex(sources)
     program = Program(sources, index, packs, lambda file: _facts(sources, file, problems))
@@ -141,12 +147,38 @@ def _look_at_the_rest(program: Program, problems: list[Problem]) -> None:
 
 
 def _paths(analysis: Analysis) -> Iterator[Path]:
-    for id in sorted(analysis.summaries.entries):
-        function = analysis.program.function(id)
-        entries = analysis.summaries.entries[id]
-        for start in _starts(analysis, function):
-            for entry in entries:
+    entries = analysis.summaries.entries
+    starts = {id: _starts(analysis, analysis.program.function(id)) for id in sorted(entries)}
+    for id, found in (*starts.items(), *_unreached(analysis, starts)):
+        for start in found:
+            for entry in entries[id]:
                 yield from _from_start(analysis, start, entry)
+
+
+def _unreached(analysis: Analysis, starts: dict[str, list[Start]]) -> Iterator[tuple[str, list[Start]]]:
+    """Triggers for functions that only call each other, or themselves: a job that enqueues itself again."""
+    called: dict[str, set[str]] = {}
+    for id in starts:
+        for edge in analysis.callers.into(id):
+            if edge.site.function in starts:
+                called.setdefault(edge.site.function, set()).add(id)
+    reached: set[str] = set()
+
+    def reach(first: list[str]) -> None:
+        while first:
+            id = first.pop()
+            if id not in reached:
+                reached.add(id)
+                first.extend(called.get(id, ()))
+
+    reach([id for id, found in starts.items() if found])
+    inside = {callee for callees in called.values() for callee in callees}
+    for id in sorted(inside - reached):
+        function = analysis.program.function(id)
+        if id not in reached and function.parent is None:
+            job = analysis.starts.is_job(function)
+            yield id, [analysis.starts.job(function) if job else analysis.starts.unknown(function)]
+            reach([id])
 
 
 def _starts(analysis: Analysis, function: Function) -> list[Start]:

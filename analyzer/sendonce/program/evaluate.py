@@ -64,7 +64,7 @@ MAX_FLOOR = 80
 MAX_SUPERS = 5
 """Through how many constructors an argument is followed."""
 
-MAX_REPEATS = 6
+MAX_REPEATS = 2
 """How often a question that leads back to itself is answered anew before its answer is kept."""
 
 T = TypeVar("T")

@@ -14,7 +14,16 @@ _OPPOSITE = {"!=": "==", "is not": "is", "not in": "in"}
 
 def exclusive(left: Held | None, right: Held | None) -> bool:
     """Whether two points of one function exclude each other: what was tested on the way cannot all be true."""
+    if _passes(left, right) or _passes(right, left):
+        return True
     return _excludes(left, right) or _excludes(right, left)
+
+
+def _passes(handler: Held | None, later: Held | None) -> bool:
+    """Whether one point stands in a handler that leaves, the other behind its `try`."""
+    caught = {(fact.trying.at, fact.at) for fact in h.newest_first(handler) if isinstance(fact, h.Caught)}
+    passed = (fact for fact in h.newest_first(later) if isinstance(fact, h.Passed))
+    return any((fact.trying.at, at) in caught for fact in passed for at in fact.left)
 
 
 def _excludes(left: Held | None, right: Held | None) -> bool:

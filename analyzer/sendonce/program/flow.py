@@ -518,6 +518,7 @@ class Walk(Reader):
             self.block(node.orelse)
             if self.alive:
                 ends.append((self.held, self.locals))
+        left: list[facts.Span] = []
         for handler, (types, at) in zip(node.handlers, handlers, strict=True):
             self.held = h.add(start, h.Caught(trying, types, at, ended))
             self.locals, self.alive = dict(after_body), True
@@ -526,7 +527,11 @@ class Walk(Reader):
             self.block(handler.body)
             if self.alive:
                 ends.append((self.held, self.locals))
+            else:
+                left.append(at)
         self._joined(start, ends)
+        if left and self.alive:
+            self.held = h.add(self.held, h.Passed(trying, tuple(left)))
         if node.final:
             self._finally(node.final, start)
 

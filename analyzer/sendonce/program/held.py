@@ -81,6 +81,14 @@ class Caught:
 
 
 @dataclass(frozen=True, eq=False)
+class Passed:
+    """A `try` statement that was left forwards: none of these handlers (by their places), which leave, was run."""
+
+    trying: Trying
+    left: tuple[facts.Span, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Loop:
     """The body of a loop or comprehension; `over` is what is iterated over, None for `while`."""
 
@@ -109,7 +117,7 @@ class Either:
     chosen: tuple[tuple[Value, tuple[Value, ...]], ...] = ()
 
 
-Fact = Test | Done | Inside | Left | Trying | Caught | Loop | Wrote | Either
+Fact = Test | Done | Inside | Left | Trying | Caught | Passed | Loop | Wrote | Either
 
 
 @dataclass(frozen=True, eq=False)

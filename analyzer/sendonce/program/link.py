@@ -137,6 +137,8 @@ class Linker:
         self.packs = evaluator.packs
         self.flows = flows
         self._reached: dict[Site, Reached] = {}
+        self.too_deep: list[Site] = []
+        """Calls that lead through more functions than can be followed at once."""
         self._opens: dict[str, tuple[Open, ...]] = {}
         self._depth = 0
 
@@ -146,8 +148,11 @@ class Linker:
         """The edges and open calls of a site."""
         if site not in self._reached:
             found = self._reached[site] = Reached()
-            self._open_registers(found, site)
-            self._reach(found, site.call.func, site.call.names, site.call.args, site, "call", ())
+            try:
+                self._open_registers(found, site)
+                self._reach(found, site.call.func, site.call.names, site.call.args, site, "call", ())
+            except RecursionError:
+                self.too_deep.append(site)
         return self._reached[site]
 
     def _open_registers(self, found: Reached, site: Site) -> None:

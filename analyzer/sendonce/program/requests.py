@@ -150,17 +150,17 @@ class Requests:
                 for file in self.program.index.files_with(name):
                     module = self.program.module_of(file)
                     if module is not None and file.role == "application":
-                        for line in self._set_to(module, name, entry.settings[path]):
+                        for line in self._set_to(module, name, entry.settings[path], nested="/" in path):
                             yield _Switch(entry, Opened(module.path, line, f"{name} makes each request a transaction"))
         for shape, pairs in sorted(self.packs.transaction_includes.items()):
             for _, entry in pairs:
                 for opened in self._included(shape):
                     yield _Switch(entry, opened)
 
-    def _set_to(self, module: Module, name: str, wanted: object) -> Iterator[int]:
-        """The lines at which a module gives a key, keyword or name this value."""
+    def _set_to(self, module: Module, name: str, wanted: object, nested: bool) -> Iterator[int]:
+        """The lines at which a module gives a key, keyword or name this value; a `nested` setting is no plain name."""
         reader = Reader(self.evaluator, module.body, None)
-        for key, value, line in _settings_in(module):
+        for key, value, line in _settings_in(module, names=not nested):
             if key == name and self._is(reader.read(value), wanted):
                 yield line
 
@@ -199,8 +199,8 @@ def _method_named(decorator: Call) -> str:
     return ""
 
 
-def _settings_in(module: Module) -> Iterator[tuple[str, facts.Expr, int]]:
-    """Everything in a module that may be a setting: keys of dicts, keywords, item and name assignments."""
+def _settings_in(module: Module, names: bool) -> Iterator[tuple[str, facts.Expr, int]]:
+    """What in a module may be a setting: keys of dicts, keywords, item assignments, and (`names`) plain names."""
     for node in own_nodes(module.content):
         match node:
             case facts.Dict(items=items):
@@ -215,5 +215,5 @@ def _settings_in(module: Module) -> Iterator[tuple[str, facts.Expr, int]]:
                 for target in targets:
                     if isinstance(target, facts.Subscript) and isinstance(target.index, facts.Constant):
                         yield str(target.index.value), given, node.at[0]
-                    elif isinstance(target, facts.Name):
+                    elif names and isinstance(target, facts.Name):
                         yield target.id, given, node.at[0]

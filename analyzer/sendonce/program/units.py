@@ -48,6 +48,9 @@ MAX_GIVEN = 3
 
 _STATEMENTS = ("insert", "update", "delete")
 
+MAX_DEPTH = 5
+"""Through how many calls a write or commit is looked for."""
+
 
 @dataclass(frozen=True)
 class Event:
@@ -72,6 +75,7 @@ class Units:
         self.flows = flows
         self.linker = linker
         self.is_transaction = is_transaction
+        self._depth = 0
         self._left: dict[tuple[object, ...], Kind] = {}
         self._asked: dict[Param, tuple[Value, ...]] = {}
 
@@ -199,10 +203,14 @@ class Units:
         constants = {param: value for param, value in given.items() if self.evaluator.constant(value) is not None}
         key = (edge.target, *sorted((param.name, id(self.evaluator.constant(v))) for param, v in constants.items()))
         if key not in self._left:
+            if self._depth >= MAX_DEPTH:
+                return ""
             self._left[key] = ""
+            self._depth += 1
             flow = self.flows.of(self.program.function(edge.target))
             for event in self._events(flow, len(flow.sites), None, constants):
                 self._left[key] = event.kind
+            self._depth -= 1
         return self._left[key]
 
     def _begins(self, site: Site) -> bool:
