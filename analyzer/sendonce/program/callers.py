@@ -238,9 +238,9 @@ class Callers:
         return sorted(found - {name, "*"})
 
     def _carriers_of(self, cls: Class) -> frozenset[str]:
-        """Names beside which an instance of a class may be meant: the class, its subclasses, what gives instances."""
+        """Names beside which an instance of a class may be meant: the class, those above and below, what gives one."""
         if cls.id not in self._carriers:
-            classes = [cls, *self.evaluator.hierarchy.subclasses(cls.id)]
+            classes = [*self.evaluator.hierarchy.mro(cls.id), *self.evaluator.hierarchy.subclasses(cls.id)]
             found = {one.name for one in classes}
             for _ in range(2):
                 found |= {name for word in sorted(found) for name in self._giving(word)}

@@ -822,7 +822,9 @@ class Linker:
 
     def _may_be_overridden(self, receiver: Value) -> bool:
         """Whether only the class of the receiver is known, so that a subclass's method may run instead."""
-        return isinstance(self.evaluator.resolve(receiver), Param | Some)
+        known = self.evaluator.resolve(receiver)
+        made = isinstance(known, Call) and isinstance(self.evaluator.resolve(known.func), ClassRef)
+        return isinstance(known, Param | Some | Attr | Item | Element | Call) and not made
 
     def _overrides(
         self, ref: FunctionRef, receiver: Value
