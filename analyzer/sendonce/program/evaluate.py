@@ -96,6 +96,8 @@ class Evaluator:
         self._lowest = 0
         self._floor = 0
         self._thrown: dict[tuple[object, ...], int] = {}
+        self._expanded: set[str] = set()
+        """Functions whose returned value is just being read."""
 
     def _once(self, key: tuple[object, ...], answer: Callable[[], T], unknown: T) -> T:
         """The memoised answer to a question; `unknown` while it is being answered or too deep."""
@@ -435,9 +437,15 @@ class Evaluator:
         if value is UNKNOWN or value is NONE:
             annotated = self._return_annotation(function)
             return annotated if annotated is not None else (call if value is UNKNOWN else value)
-        binding = arguments.bind(self, ref, call.names, call.args)
-        found = self.resolve(substitute(value, binding))
-        found = union(self._typed_return(option, function) for option in options(found))
+        if ref.id in self._expanded:
+            return call  # what a recursive call returns says nothing that the first one does not
+        self._expanded.add(ref.id)
+        try:
+            binding = arguments.bind(self, ref, call.names, call.args)
+            found = self.resolve(substitute(value, binding))
+            found = union(self._typed_return(option, function) for option in options(found))
+        finally:
+            self._expanded.discard(ref.id)
         return call if found is UNKNOWN else found
 
     def _typed_return(self, value: Value, function: Function) -> Value:
@@ -901,7 +909,7 @@ class Evaluator:
     def _told_by_argument(self, call: Call, name: str) -> Iterator[Value]:
         """What a method of an unknown object gives, where its name and an argument tell.
 
-        The argument is a constant (`x.client("ses")`) or a class of the project (`x.find_service(Mailer)`).
+        The argument is a constant (`x.client("ses")`), a class of the project (`x.find_service(Mailer)`) or a job.
         """
         for entry in self._telling.get(name, ()):
             if entry.type:
@@ -911,6 +919,9 @@ class Evaluator:
             elif call.args and call.names[0] == "" and isinstance(cls := self.resolve(call.args[0]), ClassRef):
                 yield cls
                 return
+        job = self.resolve(call.args[0]) if call.names == ("",) else None
+        if isinstance(job, Call) and any(True for _ in self.jobs_of(job)):
+            yield from self.types(job)  # `request.task(job).delay(…)`: the job bound to something
 
     @cached_property
     def _telling(self) -> dict[str, list[v.Returns]]:
