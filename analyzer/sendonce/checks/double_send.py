@@ -104,6 +104,20 @@ def _same_mail(analysis: Analysis, left: Path, right: Path) -> bool:
     return not _differ(analysis, left.mail.recipient, right.mail.recipient)
 
 
+def _is_evident(analysis: Analysis, left: Path, right: Path) -> bool:
+    """Whether the code itself shows that both ways mail one recipient; else the rows may be different ones."""
+    known = (left.mail.recipient, right.mail.recipient)
+    if None in known or UNKNOWN in known:
+        return False
+    one, other = (_address(analysis, value) for value in known if value is not None)
+    if UNKNOWN in (one, other):
+        return False
+    if one is other:
+        return True
+    names = [*_names(one)], [*_names(other)]
+    return all(names) and not _differ(analysis, one, other)
+
+
 def _differ(analysis: Analysis, left: Value | None, right: Value | None) -> bool:
     """Whether two recipients are different as the code names them.
 
@@ -156,7 +170,8 @@ def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path,
     help = "send from one of the two places, or claim the mail before the send so that only the first wins"
     related = [Related(place_of(site), "the first call that leads to the mail") for site, *_ in pairs]
     related += [Related(send_place(path), "sent here") for path in paths]
-    severity: Severity = "note" if left.mail.provider.internal else "error"
+    evident = any(_is_evident(analysis, one, other) for *_, one, other in pairs)
+    severity: Severity = "error" if evident and not left.mail.provider.internal else "note"
     function = analysis.program.function(later.function).dotted
     return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
 

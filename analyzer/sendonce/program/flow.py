@@ -260,20 +260,28 @@ class Walk(Reader):
         value = self.read(node.value)
         self.unused = None
         if isinstance(value, Call):
-            self._method_effect(value)
+            self._method_effect(value, call if isinstance(call, facts.Call) else None)
             if self.evaluator.never_returns(value):
                 self.flow.raises.append(Exit(value, node.at, self.held))
                 self.alive = False
 
-    def _method_effect(self, call: Call) -> None:
+    def _method_effect(self, call: Call, node: facts.Call | None) -> None:
         """`message.attach(x)` may change the object that a variable holds; `items.append(x)` makes a list longer."""
         if not (isinstance(call.func, Attr) and isinstance(call.func.base, Call | Updated | Seq)):
             return
         base = call.func.base
-        if isinstance(base, Seq) and call.func.name == "append" and base.kind == "list" and call.names == ("",):
-            self._replace(base, Seq(base.kind, (*base.items, call.args[0])))
-        else:
-            self._replace(base, Updated(base, f"{call.func.name}()", call))
+        changed: Value = Updated(base, f"{call.func.name}()", call)
+        if not isinstance(base, Seq):
+            self._replace(base, changed)
+            return
+        # Two lists of equal items are one value: only the variable that is named changes.
+        if call.func.name == "append" and base.kind == "list" and call.names == ("",):
+            changed = Seq(base.kind, (*base.items, call.args[0]))
+        match node:
+            case facts.Call(func=facts.Attribute(value=facts.Name(id=name))) if self.locals.get(name) is base:
+                self.locals[name] = changed
+            case _:
+                pass
 
     def _replace(self, old: Value, new: Value) -> None:
         if new is UNKNOWN:
