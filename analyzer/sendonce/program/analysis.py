@@ -65,8 +65,17 @@ def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = Fa
     With `whole`, every file is parsed and every function linked beforehand, instead of those that the
     search from the sends asks for: the answer must be the same, and the tests compare the two.
     """
-    # Code that calls deeply is followed deeply; a frame of this interpreter costs no stack of the machine's.
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
+    # Code that calls deeply is followed deeply.
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEPEST))
+    try:
+        return _analysed(sources, packs, settings, whole)
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _analysed(sources: Sources, packs: Packs, settings: Settings, whole: bool) -> Analysis:
+    """The steps of an analysis in their order."""
     problems: list[Problem] = []
     index = WordIndex(sources)
     program = Program(sources, index, packs, lambda file: _facts(sources, file, problems))

@@ -7,6 +7,7 @@ so that walking one function never depends on another.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,7 +117,8 @@ class Flows:
         found = self._known.get(function.id)
         if found is None:
             found = self._known[function.id] = Flow(function)
-            with self._evaluator.afresh():
+            # What nests deeper than can be walked leaves what was found before it.
+            with self._evaluator.afresh(), suppress(RecursionError):
                 Walk(self._evaluator, function, found).run()
         return found
 
