@@ -58,8 +58,9 @@ def _cut_change(value: Updated) -> Value:
     if isinstance(change, Call) and isinstance(change.func, Attr):
         change = Call(Attr(UNKNOWN, change.func.name), change.names, change.args, change.at)
     change = change if change.size <= MAX_SIZE // 4 else thinned(change)
-    base = value.base if value.base.size + change.size < MAX_SIZE else thinned(value.base)
-    fits = base is not UNKNOWN and base.size + change.size < MAX_SIZE
+    room = MAX_SIZE * 3 // 4  # what is read from the object afterwards must fit as well
+    base = value.base if value.base.size + change.size < room else thinned(value.base)
+    fits = base is not UNKNOWN and base.size + change.size < room
     return Updated(base, value.field, change) if fits else UNKNOWN
 
 
