@@ -52,9 +52,12 @@ from sendonce.program.values import (
     options,
     substitute,
     text,
+    thinned,
     union,
 )
 
+SMALL = 12
+"""What a function is given is kept whole up to this size where the result would be too large."""
 MAX_DEPTH = 40
 """How deep one question may lead to others before the answer is unknown."""
 
@@ -443,6 +446,10 @@ class Evaluator:
         try:
             binding = arguments.bind(self, ref, call.names, call.args)
             found = self.resolve(substitute(value, binding))
+            if found is UNKNOWN:
+                # Too large with all that was given: once more without what it is merely rendered with.
+                small = {p: v if v.size <= SMALL else thinned(v) for p, v in binding.items()}
+                found = self.resolve(substitute(value, small))
             found = union(self._typed_return(option, function) for option in options(found))
         finally:
             self._expanded.discard(ref.id)

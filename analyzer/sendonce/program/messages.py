@@ -10,6 +10,7 @@ from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.mail import Hole, Source
 from sendonce.program.values import (
+    MAX_OPTIONS,
     Attr,
     Call,
     ClassRef,
@@ -56,24 +57,25 @@ class Messages:
             yield from self.each(value)
 
     def each(self, value: Value) -> Iterator[Hole]:
-        """The holes of a message object, or of each in a list; those of alternatives are alternatives themselves."""
-        found = [list(self._one(option)) for option in options(self.evaluator.resolve(value))]
-        if len(found) == 1:
-            yield from found[0]
-            return
-        merged: dict[tuple[Source, int], list[Value]] = {}
-        for holes in found:
-            count: Counter[Source] = Counter()
-            for hole in holes:
-                merged.setdefault((hole.source, count[hole.source]), []).append(hole.value)
-                count[hole.source] += 1
-        yield from (Hole(source, union(values)) for (source, _), values in merged.items())
+        """The holes of a message object, or of each in a list."""
+        yield from merged([list(self._one(option)) for option in self.alternatives(value)])
+
+    def alternatives(self, value: Value) -> list[Value]:
+        """The objects that a value may be or hold, each with what was set on it."""
+        found: list[Value] = []
+        for option in options(self.evaluator.resolve(value)):
+            match option:
+                case Seq(items=items):
+                    found.extend(one for item in items for one in self.alternatives(item))
+                case Updated(base=base, field="append()" | "extend()", value=Call(args=args)):
+                    found.extend(one for part in (base, *args) for one in self.alternatives(part))
+                case Updated(base=base, field=field, value=value):
+                    found.extend(Updated(one, field, value) for one in self.alternatives(base))
+                case _:
+                    found.append(option)
+        return list(dict.fromkeys(found))[:MAX_OPTIONS]
 
     def _one(self, option: Value) -> Iterator[Hole]:
-        if isinstance(option, Seq):
-            for item in option.items:
-                yield from self.each(item)
-            return
         if isinstance(option, Super):
             option = option.receiver
         if option.free:
@@ -142,6 +144,17 @@ class Messages:
                 if method is not None and value.field.endswith("()") and isinstance(value.value, Call):
                     yield from self.content(value.value, method)
             value = self.evaluator.resolve(value.base)
+
+
+def merged(found: list[list[Hole]]) -> Iterator[Hole]:
+    """The holes of alternatives, each with all values that it has in one of them."""
+    values: dict[tuple[Source, int], list[Value]] = {}
+    for holes in found:
+        count: Counter[Source] = Counter()
+        for hole in holes:
+            values.setdefault((hole.source, count[hole.source]), []).append(hole.value)
+            count[hole.source] += 1
+    yield from (Hole(source, union(some)) for (source, _), some in values.items())
 
 
 def _set(source: str, value: Value) -> Iterator[Hole]:

@@ -161,6 +161,7 @@ class Search:
         self.carriers: set[Carrier] = set()
         self._own: set[str] = set()
         self._makers: dict[str, frozenset[str]] = {}
+        self._renamed: dict[str, dict[str, str]] = {}
 
     # ------------------------------------------------------------------ files
 
@@ -218,12 +219,25 @@ class Search:
         if module.path not in self._makers:
             roots = frozenset(name.partition(".")[0] for name in self.index.imports(module.file))
             self._makers[module.path] = self.names.makers(roots, partial(self.index.has, module.file))
-        words = frozenset(words)
+        words = self._meant(module, words)
         return not (words.isdisjoint(self._makers[module.path]) and words.isdisjoint(self._own))
+
+    def _meant(self, module: Module, words: Iterable[str]) -> frozenset[str]:
+        """Words of a module with the names that imports gave another name here."""
+        if module.path not in self._renamed:
+            self._renamed[module.path] = {
+                name: bindings[-1].imported.rpartition(".")[2]
+                for name, bindings in module.scope.items()
+                if isinstance(bindings[-1].node, facts.Import | facts.ImportFrom) and bindings[-1].imported
+            }
+        renamed = self._renamed[module.path]
+        words = frozenset(words)
+        return words | {renamed[word] for word in words & renamed.keys()}
 
     def may_matter(self, function: Function) -> bool:
         """Whether a function mentions a sending method or something that carries a sender."""
-        return not function.words.isdisjoint(self.names.methods) or self.carries(function.module, function.words)
+        words = self._meant(function.module, function.words)
+        return not words.isdisjoint(self.names.methods) or self.carries(function.module, words)
 
     def may_send(self, func: Value) -> bool:
         """Whether calling this value can be a send or a post, as far as its name says."""

@@ -7,7 +7,7 @@ says which statement gave a name its value; `evaluate.py` turns it into a value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sendonce import facts
@@ -175,8 +175,23 @@ def _define(
     scope.setdefault(node.name, []).append(Binding(node.name, node, (), cond, None, function.id))
     if cls is not None and not function.has_decorator("setter", "deleter", "overload"):
         cls.methods[node.name] = function
-    _collect(module, node.body, {}, f"{function.id}.<locals>", None, function, False)
+    inner: Scope = {}
+    _collect(module, node.body, inner, f"{function.id}.<locals>", None, function, False)
+    for name in _globals(node.body) & inner.keys():
+        # What a function assigns to a variable of the module is one of its values.
+        module.scope.setdefault(name, []).extend(replace(binding, conditional=True) for binding in inner[name])
     _collect_lambdas(module, function, f"{function.id}.<locals>")
+
+
+def _globals(body: Body) -> set[str]:
+    """The names that a function's own body declares global."""
+    found: set[str] = set()
+    for statement in body:
+        if isinstance(statement, facts.Scope) and statement.kind == "global":
+            found.update(statement.names)
+        for block in blocks_of(statement):
+            found |= _globals(block)
+    return found
 
 
 def _define_class(

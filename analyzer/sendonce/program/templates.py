@@ -15,7 +15,7 @@ from sendonce.findings import Confidence, TemplateName
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.mail import Hole, Source
-from sendonce.program.messages import Messages
+from sendonce.program.messages import Messages, merged
 from sendonce.program.texts import TextNames
 from sendonce.program.values import (
     Attr,
@@ -135,15 +135,20 @@ class Templates:
 
     def _inside_text(self, value: Value) -> Iterator[Hole]:
         """The holes of a message object that a text is (`message`), or was made from (`message.as_string()`)."""
-        for option in options(self.evaluator.resolve(value)):
-            if isinstance(option, Call) and isinstance(option.func, Attr):
-                inner = self.evaluator.resolve(option.func.base)
-                if any(True for _ in self.messages.made(inner)):
-                    option = inner
-            for hole in self.messages.each(option) if isinstance(option, Seq) else self.messages.of(option):
-                if hole.source == "text" and hole.value is value:
-                    continue
-                yield from self._renders(hole) if hole.source == "text" else (hole,)
+        found = [list(self.messages.of(self._written_out(option))) for option in self.messages.alternatives(value)]
+        for hole in merged(found):
+            if hole.source != "text":
+                yield hole
+            elif hole.value is not value:
+                yield from self._renders(hole)
+
+    def _written_out(self, value: Value) -> Value:
+        """The message that a text was made from."""
+        if isinstance(value, Call) and isinstance(value.func, Attr):
+            inner = self.evaluator.resolve(value.func.base)
+            if any(True for _ in self.messages.made(inner)):
+                return inner
+        return value
 
     def _rendered(self, value: Value) -> Iterator[Hole]:
         """The templates of all renderings inside a value; a rendered text is one of its own."""

@@ -41,22 +41,37 @@ class _Interned(type):
 
 def _cut(value: Value) -> Value:
     """What is kept of a value that is too large: of a call that it is one and its smaller arguments."""
+    if isinstance(value, Updated):
+        return _cut_change(value)
     if not isinstance(value, Call):
         return UNKNOWN
     small = MAX_SIZE // 8
-    args = tuple(arg if arg.size <= small else _thinned(arg) for arg in value.args)
+    args = tuple(arg if arg.size <= small else thinned(arg) for arg in value.args)
     func = value.func if value.func.size <= MAX_SIZE // 2 else UNKNOWN
     fits = sum(arg.size for arg in args) + func.size < MAX_SIZE
     return Call(func, value.names, args if fits else (UNKNOWN,) * len(args), value.at)
 
 
-def _thinned(value: Value) -> Value:
+def _cut_change(value: Updated) -> Value:
+    """A change without what its object is made of: a method call names that object a second time."""
+    change = value.value
+    if isinstance(change, Call) and isinstance(change.func, Attr):
+        change = Call(Attr(UNKNOWN, change.func.name), change.names, change.args, change.at)
+    change = change if change.size <= MAX_SIZE // 4 else thinned(change)
+    room = MAX_SIZE * 3 // 4  # what is read from the object afterwards must fit as well
+    base = value.base if value.base.size + change.size < room else thinned(value.base)
+    fits = base is not UNKNOWN and base.size + change.size < room
+    return Updated(base, value.field, change) if fits else UNKNOWN
+
+
+def thinned(value: Value) -> Value:
     """A large value without the values of its dicts (what templates are rendered with), if that makes it small."""
     if isinstance(value, Table):
         return Table(value.keys, (UNKNOWN,) * len(value.values))
-    parts = tuple(_thinned(part) if part.size > MAX_SIZE // 16 else part for part in value.parts())
-    total = 1 + sum(part.size for part in parts)
-    return value.rebuild(parts) if total <= MAX_SIZE // 2 else UNKNOWN
+    parts = tuple(thinned(part) if part.size > MAX_SIZE // 16 else part for part in value.parts())
+    if 1 + sum(part.size for part in parts) > MAX_SIZE // 2 or (isinstance(value, Updated) and parts[0] is UNKNOWN):
+        return UNKNOWN
+    return value.rebuild(parts)
 
 
 _TABLE: dict[Any, Any] = {}
