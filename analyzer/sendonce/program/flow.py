@@ -37,6 +37,7 @@ from sendonce.program.values import (
     Union,
     Updated,
     Value,
+    options,
     union,
 )
 
@@ -269,19 +270,24 @@ class Walk(Reader):
 
     def _method_effect(self, call: Call, node: facts.Call | None) -> None:
         """`message.attach(x)` may change the object that a variable holds; `items.append(x)` makes a list longer."""
-        if not (isinstance(call.func, Attr) and isinstance(call.func.base, Call | Updated | Seq)):
+        if not isinstance(call.func, Attr):
             return
         base = call.func.base
-        changed: Value = Updated(base, f"{call.func.name}()", call)
-        if not isinstance(base, Seq):
-            self._replace(base, changed)
-            return
-        # Two lists of equal items are one value: only the variable that is named changes.
-        if call.func.name == "append" and base.kind == "list" and call.names == ("",):
-            changed = Seq(base.kind, (*base.items, call.args[0]))
+        if isinstance(base, Call | Updated):
+            self._replace(base, Updated(base, f"{call.func.name}()", call))
+        elif all(isinstance(option, Seq) for option in options(base)):
+            self._list_effect(call, base, node)
+
+    def _list_effect(self, call: Call, base: Value, node: facts.Call | None) -> None:
+        """Two lists of equal items are one value: only the variable that is named changes."""
         match node:
-            case facts.Call(func=facts.Attribute(value=facts.Name(id=name))) if self.locals.get(name) is base:
-                self.locals[name] = changed
+            case facts.Call(func=facts.Attribute(value=facts.Name(id=name), attr=attr)) if (
+                self.locals.get(name) is base
+            ):
+                if attr == "append" and call.names == ("",):
+                    self.locals[name] = union(_longer(option, call.args[0]) for option in options(base))
+                elif isinstance(base, Seq):
+                    self.locals[name] = Updated(base, f"{attr}()", call)
             case _:
                 pass
 
@@ -559,6 +565,11 @@ class Walk(Reader):
             return ()
         value = self.read(handler.type)
         return value.items if isinstance(value, Seq) else (value,)
+
+
+def _longer(items: Value, item: Value) -> Value:
+    """A list with one more item."""
+    return Seq(items.kind, (*items.items, item)) if isinstance(items, Seq) and items.kind == "list" else items
 
 
 def _merged(branches: list[dict[str, Value]]) -> dict[str, Value]:

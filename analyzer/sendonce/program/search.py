@@ -96,7 +96,7 @@ class Names:
         return shape in known or (owner != shape and any(f"{base}()" in known for base in self.packs.bases(owner)))
 
     @cached_property
-    def _homes(self) -> dict[str, frozenset[str]]:
+    def givers(self) -> dict[str, frozenset[str]]:
         """Names of library classes that send and of calls that give one, with the import roots of each."""
         aliases = (name for pack in self.packs.packs for name in (*pack.bases, *pack.alias))
         shapes = [name for name in aliases if self.sends(f"{self.packs.canonical(name)}()")]
@@ -117,12 +117,12 @@ class Names:
     def makers(self, roots: frozenset[str], has: Callable[[str], bool]) -> frozenset[str]:
         """The names by which a file with these import roots, which `has` words, may get something that sends."""
         words = self.packs.words
-        named = (name for name, homes in self._homes.items() if name in words or homes & roots)
+        named = (name for name, homes in self.givers.items() if name in words or homes & roots)
         return frozenset([*named, *(name for name, word in self._told if has(word))])
 
     def homes(self, word: str) -> frozenset[str]:
         """The import roots of the libraries with a class or sending call of this name."""
-        return self._homes.get(word, frozenset()) | self._called.get(word, frozenset())
+        return self.givers.get(word, frozenset()) | self._called.get(word, frozenset())
 
     @cached_property
     def _called(self) -> dict[str, frozenset[str]]:
@@ -171,6 +171,9 @@ class Search:
         for word in self._words():
             files = self.index.files_with(word)
             found.update(files if word not in self.names.roots else filter(partial(self._imports, word), files))
+        for word, roots in self.names.givers.items():
+            for root in roots:
+                found.update(filter(partial(self._imports, root), self.index.files_with(word, root)))
         found.update(self.posts.files())
         return sorted(found)
 

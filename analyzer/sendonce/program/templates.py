@@ -127,7 +127,8 @@ class Templates:
         """
         if hole.source != "text":
             return (hole,)
-        found = [*self._rendered(hole.value), *self._inside_text(hole.value)]
+        texts = options(self.evaluator.resolve(hole.value))
+        found = [*merged([list(self._rendered(text)) for text in texts]), *self._inside_text(hole.value)]
         subject = _header(self.evaluator.resolve(hole.value))
         if subject is not None:
             found.append(Hole("subject", subject))
