@@ -19,6 +19,7 @@ from sendonce.program.reader import Reader
 from sendonce.program.symbols import Body, Class, Function, bindings_of
 from sendonce.program.values import (
     FALSE,
+    MAX_SIZE,
     NONE,
     TRUE,
     UNKNOWN,
@@ -38,6 +39,7 @@ from sendonce.program.values import (
     Updated,
     Value,
     options,
+    thinned,
     union,
 )
 
@@ -569,6 +571,7 @@ class Walk(Reader):
 
 def _longer(items: Value, item: Value) -> Value:
     """A list with one more item."""
+    item = item if item.size <= MAX_SIZE // 8 else thinned(item)
     return Seq(items.kind, (*items.items, item)) if isinstance(items, Seq) and items.kind == "list" else items
 
 

@@ -15,6 +15,7 @@ from sendonce.program.values import (
     Call,
     ClassRef,
     Const,
+    Element,
     FunctionRef,
     Seq,
     Super,
@@ -61,9 +62,12 @@ class Messages:
         yield from merged([list(self._one(option)) for option in self.alternatives(value)])
 
     def alternatives(self, value: Value) -> list[Value]:
-        """The objects that a value may be or hold, each with what was set on it."""
+        """The objects that a value may be or hold, each with what was set on it.
+
+        They are not made one value on the way, which would often be too large.
+        """
         found: list[Value] = []
-        for option in options(self.evaluator.resolve(value)):
+        for option in self._items(value) if isinstance(value, Element) else options(self.evaluator.resolve(value)):
             match option:
                 case Seq(items=items):
                     found.extend(one for item in items for one in self.alternatives(item))
@@ -74,6 +78,14 @@ class Messages:
                 case _:
                     found.append(option)
         return list(dict.fromkeys(found))[:MAX_OPTIONS]
+
+    def _items(self, element: Element) -> Iterator[Value]:
+        """What an item of lists may be."""
+        bases = self._items(element.base) if isinstance(element.base, Element) else (element.base,)
+        for base in bases:
+            for option in options(self.evaluator.resolve(base)):
+                known = isinstance(option, Seq) and not element.entered
+                yield option if known else self.evaluator.resolve(Element(option, element.entered))
 
     def _one(self, option: Value) -> Iterator[Hole]:
         if isinstance(option, Super):
