@@ -68,6 +68,9 @@ def thinned(value: Value) -> Value:
     """A large value without the values of its dicts (what templates are rendered with), if that makes it small."""
     if isinstance(value, Table):
         return Table(value.keys, (UNKNOWN,) * len(value.values))
+    if isinstance(value, Item) and isinstance(value.base, Table) and value.index in value.base.keys:
+        entry = value.base.values[value.base.keys.index(value.index)]
+        return Item(Table((value.index,), (entry,)), value.index)
     parts = tuple(thinned(part) if part.size > MAX_SIZE // 16 else part for part in value.parts())
     if 1 + sum(part.size for part in parts) > MAX_SIZE // 2 or (isinstance(value, Updated) and parts[0] is UNKNOWN):
         return UNKNOWN
