@@ -194,7 +194,7 @@ class Templates:
                 return None
             elif isinstance(option, Some) and self._is_own_field(hole.value):
                 return None  # so far only its type is known
-        return list(dict.fromkeys(found))
+        return _distinct(found)
 
     def _is_own_field(self, value: Value) -> bool:
         """Whether a value is an attribute of a parameter with an object of the project's own, no library's row."""
@@ -272,6 +272,16 @@ class Templates:
 
 def _by_trust(holes: Iterable[Hole]) -> tuple[Hole, ...]:
     return tuple(sorted(dict.fromkeys(holes), key=lambda hole: _ORDER.index(hole.source)))
+
+
+def _distinct(names: list[TemplateName]) -> list[TemplateName]:
+    """The names of different mails: of the parts of one mail the one that names it best."""
+    best: dict[str, TemplateName] = {}
+    for name in names:
+        key = identity(name.value or "")
+        if key not in best or _rank(name) < _rank(best[key]):
+            best[key] = name
+    return list(best.values())
 
 
 def _rank(name: TemplateName) -> int:
