@@ -172,7 +172,7 @@ class Search:
             files = self.index.files_with(word)
             found.update(files if word not in self.names.roots else filter(partial(self._imports, word), files))
         for word, roots in self.names.givers.items():
-            for root in roots:
+            for root in roots if word[0].isupper() else ():
                 found.update(filter(partial(self._imports, root), self.index.files_with(word, root)))
         found.update(self.posts.files())
         return sorted(found)
