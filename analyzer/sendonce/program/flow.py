@@ -121,7 +121,7 @@ class Flows:
         if found is None:
             found = self._known[function.id] = Flow(function)
             # What nests deeper than can be walked leaves what was found before it.
-            with self._evaluator.afresh(), suppress(RecursionError):
+            with self._evaluator.memo.afresh(), suppress(RecursionError):
                 Walk(self._evaluator, function, found).run()
         return found
 

@@ -63,6 +63,12 @@ class Function:
     def line(self) -> int:
         return 1 if isinstance(self.node, facts.ModuleFacts) else self.node.at[0]
 
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """The file, line and column where it begins."""
+        line, column = (1, 1) if isinstance(self.node, facts.ModuleFacts) else self.node.at[:2]
+        return (self.module.path, line, column)
+
     @cached_property
     def is_method(self) -> bool:
         """Whether the first parameter is bound by attribute access."""

@@ -466,6 +466,13 @@ def substitute(value: Value, binding: Mapping[Param, Value], memo: dict[Value, V
     return found
 
 
+def unchanged(value: Value) -> Value:
+    """What was changed, before all changes."""
+    while isinstance(value, Updated):
+        value = value.base
+    return value
+
+
 def walk(value: Value) -> Iterable[Value]:
     """The value and all values inside it, outermost first, each once."""
     seen = {value}

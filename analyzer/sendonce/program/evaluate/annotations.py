@@ -1,0 +1,101 @@
+"""What annotations say: some value of the class that they name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sendonce import facts
+from sendonce.program.reader import Reader
+from sendonce.program.symbols import Class, Function, Module
+from sendonce.program.values import (
+    NONE,
+    UNKNOWN,
+    ClassRef,
+    Const,
+    External,
+    Item,
+    Op,
+    Param,
+    Seq,
+    Some,
+    Value,
+    union,
+)
+
+if TYPE_CHECKING:
+    from sendonce.program.evaluate.evaluator import Evaluator
+
+_COLLECTIONS = frozenset(
+    ["list", "List", "Sequence", "Iterable", "Iterator", "set", "Set", "tuple", "Tuple", "frozenset", "FrozenSet",
+     "Collection", "QuerySet", "AsyncIterator", "AsyncGenerator", "Generator", "AsyncIterable"]
+)  # fmt: skip
+_NO_TYPES = frozenset(
+    External(name) for name in ("typing.Any", "builtins.object", "typing.Callable", "collections.abc.Callable")
+)
+
+
+class Annotations:
+    """Reads annotations as values of the types that they name."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.hierarchy = evaluator.hierarchy
+
+    def read(self, annotation: facts.Expr, module: Module, cls: Class | None) -> Value:
+        """Some value of an annotation that stands in a module, or in a class of it."""
+        return self.instance_of(Reader(self.evaluator, module.body, cls).annotation(annotation))
+
+    def returned(self, function: Function) -> Value | None:
+        """Some value of what a function says that it returns, if that is useful."""
+        node = function.node
+        if not isinstance(node, facts.Def) or node.returns is None:
+            return None
+        found = self.read(node.returns, function.module, function.cls)
+        return None if found is UNKNOWN or found is NONE else found
+
+    def declared(self, cls: ClassRef, name: str) -> Value:
+        """Some value of the annotation that a class gives an attribute."""
+        found = self.hierarchy.find(cls.id, name)
+        if found is None or found[1][-1].annotation is None:
+            return UNKNOWN
+        return self.read(found[1][-1].annotation, found[0].module, found[0])
+
+    def annotated(self, param: Param) -> Value | None:
+        """Some value of the parameter's annotation, if it has a useful one."""
+        function = self.program.function(param.function)
+        for declared in function.params:
+            if declared.name == param.name and declared.annotation is not None:
+                found = self.read(declared.annotation, function.module, function.cls)
+                return None if found is UNKNOWN or found is NONE else found
+        return None
+
+    def instance_of(self, annotation: Value) -> Value:
+        """A value of an annotation: Optional, Union, Annotated and Self are seen through, collections kept."""
+        match self.evaluator.resolve(annotation):
+            case ClassRef() | External() as cls:
+                return UNKNOWN if cls in _NO_TYPES else Some(cls)
+            case Const(value=None):
+                return NONE
+            case Op(op="|", operands=operands):
+                return self._one_of(operands)
+            case Item(base=External(dotted=dotted), index=index):
+                name = dotted.rpartition(".")[2]
+                first = index.items[0] if isinstance(index, Seq) and index.items else index
+                if name in ("Optional", "Annotated", "Final", "ClassVar", "Required", "NotRequired", "Mapped", "Self"):
+                    return self.instance_of(first)
+                if name == "Union":
+                    return self._one_of(index.items if isinstance(index, Seq) else (index,))
+                if name in ("type", "Type"):
+                    return first
+                if name in _COLLECTIONS:
+                    return Seq("each", (self.instance_of(first),))
+                return Some(External(dotted))
+            case Item(base=base):
+                return self.instance_of(base)
+            case _:
+                return UNKNOWN
+
+    def _one_of(self, annotations: tuple[Value, ...]) -> Value:
+        found = [self.instance_of(one) for one in annotations]
+        return union(one for one in found if one is not NONE)

@@ -1,0 +1,154 @@
+"""What calls give: values returned by the project's functions, and what calls of libraries hand through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sendonce import facts
+from sendonce.program import arguments
+from sendonce.program.getattrs import attribute_names
+from sendonce.program.naming import split_text
+from sendonce.program.symbols import Function, own_nodes
+from sendonce.program.values import (
+    NONE,
+    UNKNOWN,
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    Element,
+    External,
+    FunctionRef,
+    Item,
+    Table,
+    Unknown,
+    Value,
+    options,
+    substitute,
+    thinned,
+    union,
+)
+
+if TYPE_CHECKING:
+    from sendonce.program.evaluate.evaluator import Evaluator
+
+SMALL = 12
+"""What a function is given is kept whole up to this size where the result would be too large."""
+
+
+class Calls:
+    """Answers what a call gives, and whether it comes back at all."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.hierarchy = evaluator.hierarchy
+        self._expanded: set[str] = set()
+        """Functions whose returned value is just being read."""
+
+    def seen_through(self, value: Value) -> Value:
+        """What a call that only wraps something was given: `json.dumps(body)`, `message.as_string()`."""
+        found = self.evaluator.resolve(value)
+        while isinstance(found, Call):
+            inner = self._wrapped(found)
+            if inner is None:
+                break
+            found = self.evaluator.resolve(inner)
+        return found
+
+    def _wrapped(self, call: Call) -> Value | None:
+        for _, entry in self.evaluator.lookup(self.packs.returns, call.func):
+            if entry.value == "receiver" and isinstance(call.func, Attr):
+                return call.func.base
+            if entry.value.startswith("argument|"):
+                return arguments.argument(self.evaluator, call, entry.value.removeprefix("argument"))
+        return None
+
+    def never_returns(self, call: Call) -> bool:
+        """Whether a call always raises: a library's `abort`, or a project function that ends in `raise`."""
+        for option in options(self.evaluator.resolve(call.func)):
+            if isinstance(option, FunctionRef):
+                node = self.program.function(option.id).node
+                if not (isinstance(node, facts.Def) and _only_raises(node)):
+                    return False
+            elif not any(entry.value == "never" for _, entry in self.evaluator.lookup(self.packs.returns, option)):
+                return False
+        return True
+
+    def suppresses(self, context: Value) -> bool:
+        """Whether a context manager swallows exceptions of its body (`contextlib.suppress`)."""
+        return "contextlib.suppress()" in self.evaluator.shapes(context)
+
+    def result(self, value: Call) -> Value:
+        """What a call gives: one of the results of what it may call."""
+        found: list[Value] = []
+        for option in options(self.evaluator.resolve(value.func)):
+            found.extend(self._results(value, option))
+        return union(found)
+
+    def _results(self, value: Call, called: Value) -> Iterable[Value]:
+        """What a call gives if `called` is what it calls."""
+        match called:
+            case FunctionRef():
+                return (self.returned(called, value),)
+            case External(dotted="builtins.getattr") if len(value.args) > 1:
+                names = attribute_names(self.evaluator, value)
+                return [self.evaluator.resolve(Attr(value.args[0], name)) for name in names] or [value]
+            case External(dotted="builtins.type") if len(value.args) == 1:
+                return (union(self.evaluator.types(value.args[0])),)
+            case Attr(base=base, name="get") if isinstance(self.evaluator.resolve(base), Table) and value.args:
+                default = value.args[1:] if len(value.args) > 1 else ()
+                return (self.evaluator.item(base, value.args[0]), *default)
+            case Call(func=External(dotted="functools.partial")) if called.args:
+                given = ((*called.names[1:], *value.names), (*called.args[1:], *value.args))
+                return (self.evaluator.resolve(Call(called.args[0], *given, value.at)),)
+            case Call(func=ClassRef() as cls) if (method := self.hierarchy.method_of(cls, "__call__")) is not None:
+                return (self.returned(FunctionRef(method.id, called), value),)
+            case Call() if isinstance(kept := self.seen_through(called), FunctionRef):
+                return (self.returned(kept, Call(kept, value.names, value.args, value.at)),)
+            case Attr(base=Const(value=str() as text), name="rsplit" | "split" | "rpartition" | "partition" as name):
+                return (split_text(self.evaluator, text, name, value),)
+            case _:
+                made = value if called is value.func else Call(called, value.names, value.args, value.at)
+                return (self.evaluator.by_name.result(made),)
+
+    def returned(self, ref: FunctionRef, call: Call) -> Value:
+        """What a project function returns for a call, or the call itself where the body does not tell."""
+        function = self.program.function(ref.id)
+        node = function.node
+        is_generator = isinstance(node, facts.Def) and (node.is_generator or not node.body)
+        if is_generator and not function.has_decorator("contextmanager", "asynccontextmanager"):
+            return call
+        value = self.evaluator.flow_of(function).returned
+        if value is UNKNOWN or value is NONE:
+            annotated = self.evaluator.annotations.returned(function)
+            return annotated if annotated is not None else (call if value is UNKNOWN else value)
+        if ref.id in self._expanded:
+            return call  # what a recursive call returns says nothing that the first one does not
+        self._expanded.add(ref.id)
+        try:
+            binding = arguments.bind(self.evaluator, ref, call.names, call.args)
+            found = self.evaluator.resolve(substitute(value, binding))
+            if found is UNKNOWN:
+                # Too large with all that was given: once more without what it is merely rendered with.
+                small = {p: v if v.size <= SMALL else thinned(v) for p, v in binding.items()}
+                found = self.evaluator.resolve(substitute(value, small))
+            found = union(self._typed_return(option, function) for option in options(found))
+        finally:
+            self._expanded.discard(ref.id)
+        return call if found is UNKNOWN else found
+
+    def _typed_return(self, value: Value, function: Function) -> Value:
+        """A returned value, or some instance of the annotated class where nothing is known of its own."""
+        if isinstance(value, Unknown | Call | Attr | Item | Element) and not self.evaluator.types(value):
+            annotated = self.evaluator.annotations.returned(function)
+            if annotated is not None and any(isinstance(cls, ClassRef) for cls in self.evaluator.types(annotated)):
+                return annotated
+        return value
+
+
+def _only_raises(node: facts.Def) -> bool:
+    returns = any(isinstance(inner, facts.Return | facts.Yield) for inner in own_nodes(node))
+    return not returns and bool(node.body) and isinstance(node.body[-1], facts.Raise)

@@ -1,0 +1,129 @@
+"""What a loop over a value gives, and what `with` binds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sendonce import facts
+from sendonce.program import arguments
+from sendonce.program.values import (
+    UNKNOWN,
+    Attr,
+    Call,
+    ClassRef,
+    Element,
+    FunctionRef,
+    Param,
+    Seq,
+    Some,
+    Table,
+    Updated,
+    Value,
+    options,
+    substitute,
+    union,
+)
+
+if TYPE_CHECKING:
+    from sendonce.program.evaluate.evaluator import Evaluator
+
+_ITERATES = frozenset(
+    ["builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed", "builtins.iter",
+     "builtins.frozenset", "builtins.next"]
+)  # fmt: skip
+
+
+class Elements:
+    """Answers for one item of a collection, whichever, and for what `with` binds."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.hierarchy = evaluator.hierarchy
+
+    def of(self, value: Element, base: Value) -> Value:
+        """One of the items of `base`; `value` itself where none is known."""
+        found = [self._of_option(option) for option in options(self.evaluator.resolve(base))]
+        known = [one for one in found if one is not None and one is not UNKNOWN]
+        return union(known) if known else value
+
+    def _of_option(self, base: Value) -> Value | None:
+        match base:
+            case Seq(items=items):
+                return union(self.evaluator.resolve(item) for item in items) if items else None
+            case Table(keys=keys):
+                return union(keys) if keys else None
+            case Updated(base=inner, field="model", value=ClassRef() as model):
+                return Some(model)
+            case Updated(base=inner):
+                return self._of_option(self.evaluator.resolve(inner))
+            case ClassRef(id=id) if self.hierarchy.is_enum(id):
+                return union(Attr(base, name) for name in self.hierarchy.members(id))
+            case Attr(base=owner) if self._keeps_model(base):
+                return self._row_of(owner)
+            case Attr(base=owner, name=name):
+                return self._of_attribute(owner, name)
+            case Call(func=Attr(base=owner)) if self._call_keeps_model(base):
+                return self.evaluator.resolve(Element(owner))
+            case Call(func=ClassRef(id=id)) | Some(cls=ClassRef(id=id)):
+                return self.evaluator.models.manager_row(id)
+            case Call() if (yielded := self._yielded(base)) is not None:
+                return yielded
+            case Param():
+                return self._of_param(base)
+            case Call(func=func) if self.evaluator.shapes(func) & _ITERATES:
+                return self.evaluator.resolve(Element(base.args[0])) if base.args else None
+            case _:
+                return None
+
+    def _of_attribute(self, owner: Value, name: str) -> Value | None:
+        """An item of an attribute that classes annotate."""
+        classes = [cls for cls in self.evaluator.types(owner) if isinstance(cls, ClassRef)]
+        declared = [self.evaluator.annotations.declared(cls, name) for cls in classes]
+        return union(filter(None, (self._of_option(one) for one in declared))) if declared else None
+
+    def _row_of(self, owner: Value) -> Value | None:
+        for option in options(self.evaluator.resolve(owner)):
+            if isinstance(option, ClassRef):
+                return Some(option)
+        return None
+
+    def _yielded(self, call: Call) -> Value | None:
+        """An item of what a project's generator function yields."""
+        for option in options(self.evaluator.resolve(call.func)):
+            if isinstance(option, FunctionRef):
+                function = self.program.function(option.id)
+                if isinstance(function.node, facts.Def) and function.node.is_generator:
+                    binding = arguments.bind(self.evaluator, option, call.names, call.args)
+                    return self.evaluator.resolve(substitute(self.evaluator.flow_of(function).returned, binding))
+        return None
+
+    def _of_param(self, param: Param) -> Value | None:
+        """An item of a parameter: by its annotation, what a framework passes, or as a manager's own `self`."""
+        function = self.program.function(param.function)
+        if function.is_method and function.params and function.params[0].name == param.name:
+            return self.evaluator.models.manager_row(function.cls.id) if function.cls is not None else None
+        for given in (self.evaluator.annotated(param), self.evaluator.passed(function, param.name)):
+            if given is not None and given is not param:
+                return self._of_option(given)
+        return None
+
+    def _keeps_model(self, value: Attr) -> bool:
+        return any(entry.keeps_model for _, entry in self.evaluator.lookup(self.packs.returned_attributes, value))
+
+    def _call_keeps_model(self, value: Call) -> bool:
+        return any(entry.keeps_model for _, entry in self.evaluator.lookup(self.packs.returns, value.func))
+
+    def entered(self, value: Value, base: Value) -> Value:
+        """What `with base as x` binds: what a project's context manager yields, what `__enter__` returns, itself."""
+        found: list[Value] = []
+        for option in options(self.evaluator.resolve(base)):
+            enter = self.hierarchy.method_of_instance(self.evaluator.types(option), "__enter__", "__aenter__")
+            if enter is not None:
+                ref = FunctionRef(enter.id, option)
+                got = self.evaluator.resolve(Call(ref, (), (), enter.place))
+                found.append(option if isinstance(got, Call) and got.func is ref else got)
+            else:
+                found.append(option)
+        return union(found)
