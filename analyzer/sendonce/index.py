@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 from sendonce.discovery import Role, SourceFile, Sources
 from sendonce.findings import Problem
@@ -30,6 +31,34 @@ ALL_ROLES: tuple[Role, ...] = ("application", "test", "migration", "vendored")
 
 Words = tuple[tuple[SourceFile, set[bytes]], ...]
 
+_DEFINED = re.compile(rb"\b(?:class|def)\s+([\w\x80-\xff]+)")
+_INHERITED = re.compile(
+    rb"(?:\bclass\s+(?=[\w\x80-\xff])|^[ \t]*@)(?P<header>[^:]*)"
+    rb"|(?P<renamed>[\w\x80-\xff]+)\s+as\b"
+    rb"|=[\w\x80-\xff. \t]*?(?P<assigned>[\w\x80-\xff]+)[ \t]*$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class _Headers:
+    """The words of one file by what they are there for, as far as text tells."""
+
+    defined: frozenset[bytes]
+    """Names of its classes and functions."""
+    inherited: frozenset[bytes]
+    """Words in headers and decorators of classes, words that get another name."""
+
+
+def _headers(content: bytes) -> _Headers:
+    inherited: set[bytes] = set()
+    for match in _INHERITED.finditer(content):
+        if match["header"] is not None:
+            inherited.update(match["header"].translate(_SPACES).split())
+        else:
+            inherited.add(match["renamed"] or match["assigned"])
+    return _Headers(frozenset(_DEFINED.findall(content)), frozenset(inherited))
+
 
 class WordIndex:
     """The words of the files of `sources`; answers are sorted by path.
@@ -47,6 +76,7 @@ class WordIndex:
         self._holders: dict[tuple[str, Role], frozenset[SourceFile]] = {}
         self._answers: dict[tuple[tuple[str, ...], tuple[Role, ...]], tuple[SourceFile, ...]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
+        self._headers: dict[str, _Headers] = {}
         self._unread: dict[str, Problem] = {}
 
     @property
@@ -65,17 +95,19 @@ class WordIndex:
 
     def defining(self, name: str) -> tuple[SourceFile, ...]:
         """The application files in which a class or function of this name is defined, as far as text tells."""
-        pattern = re.compile(rb"\b(?:class|def)\s+" + re.escape(name.encode("utf-8", "surrogateescape")) + rb"\b")
-        return tuple(file for file in self.files_with(name) if pattern.search(self._content(file)))
+        word = name.encode("utf-8", "surrogateescape")
+        return tuple(file for file in self.files_with(name) if word in self._headers_of(file).defined)
 
     def inheriting(self, name: str) -> tuple[SourceFile, ...]:
         """The application files in which a class may inherit from one of this name, or give it another name."""
-        word = re.escape(name.encode("utf-8", "surrogateescape"))
-        pattern = re.compile(
-            rb"(?:\bclass\s+\w|^[ \t]*@)[^:]*\b%b\b|\b%b\s+as\b|=[\w. \t]*\b%b[ \t]*$" % (word, word, word),
-            re.MULTILINE,
-        )
-        return tuple(file for file in self.files_with(name) if pattern.search(self._content(file)))
+        word = name.encode("utf-8", "surrogateescape")
+        return tuple(file for file in self.files_with(name) if word in self._headers_of(file).inherited)
+
+    def _headers_of(self, file: SourceFile) -> _Headers:
+        found = self._headers.get(file.path)
+        if found is None:
+            found = self._headers[file.path] = _headers(self._content(file))
+        return found
 
     def words_with(self, *parts: str) -> tuple[str, ...]:
         """The words of the files read so far that contain one of these texts (in lower case), whatever their case."""

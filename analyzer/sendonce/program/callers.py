@@ -16,7 +16,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.link import Edge, Linker
 from sendonce.program.loose import Loose
-from sendonce.program.symbols import Class, Function, Module, own_nodes, words_of
+from sendonce.program.symbols import Class, Function, Module
 from sendonce.program.values import Attr
 
 COMMON = 25
@@ -125,7 +125,7 @@ class Callers:
 
     def _holders(self, body: Function, function: Function) -> Iterator[Function]:
         """Functions that mention a module variable which holds the function (a table, a partial, an instance)."""
-        for name in _aliases(body.module, function.name):
+        for name in body.module.aliases.get(function.name, ()):
             yield from self._by_name(body, name)
 
     def _unordered(self, function: Function) -> Iterator[Function]:
@@ -161,8 +161,7 @@ class Callers:
     def _decorated_callers(self, module: Module, decorator: str) -> Iterator[Function]:
         """Functions that mention one which this decorator wraps: calling that runs the wrapper."""
         for function in module.functions.values():
-            node = function.node
-            if isinstance(node, facts.Def) and any(decorator in _words_in(one) for one in node.decorators):
+            if decorator in function.decorator_words:
                 yield from self._mentioning(function)
 
     def _registering(self, cls: Class) -> Iterator[Function]:
@@ -191,9 +190,7 @@ class Callers:
         for file in files:
             if file.path == function.module.path or self._may_import(file.path, function):
                 module = self.program.module_of(file)
-                for one in module.functions.values() if module is not None else ():
-                    if name in one.words:
-                        yield one
+                yield from module.mentioning(name) if module is not None else ()
 
     def _may_import(self, path: str, function: Function) -> bool:
         """Whether a file imports the function's module, its package or something of that name."""
@@ -223,9 +220,7 @@ class Callers:
                 if carriers is not None and not any(self.program.index.has(file, name) for name in carriers):
                     continue
                 module = self.program.module_of(file)
-                for one in module.functions.values() if module is not None else ():
-                    if word in one.words:
-                        yield one
+                yield from module.mentioning(word) if module is not None else ()
 
     def _implicit(self, name: str) -> list[str]:
         """The last names of library calls that lead to a method of this name (`create` to `save`)."""
@@ -258,49 +253,13 @@ class Callers:
             module = self.program.module_of(file)
             if module is None:
                 continue
-            for function in module.functions.values():
-                if _is_plain_name(function.name) or word not in function.words:
-                    continue
-                if isinstance(function.node, facts.Def) and _returns_something(function.node):
+            for function in module.mentioning(word):
+                if function.gives_something and not _is_plain_name(function.name):
                     yield function.name
             for name in module.body.words & module.scope.keys():
-                if word in module.body.words and _binding_mentions(module, name, word):
+                if word in module.body.words and any(word in binding.words for binding in module.scope[name]):
                     yield name
-
-
-def _words_in(node: object) -> set[str]:
-    return {word for inner in own_nodes(node) for word in words_of(inner)}
-
-
-def _binding_mentions(module: Module, name: str, word: str) -> bool:
-    for binding in module.scope[name]:
-        if isinstance(binding.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
-            continue
-        if any(word in words_of(node) for node in own_nodes(binding.node)):
-            return True
-    return False
 
 
 def _is_plain_name(name: str) -> bool:
     return name in {"get", "post", "put", "save", "send", "run", "handle", "__init__", "create", "update", "delete"}
-
-
-def _returns_something(node: facts.Def) -> bool:
-    return node.returns is not None or any(
-        isinstance(inner, facts.Return) and inner.value is not None for inner in own_nodes(node)
-    )
-
-
-def _aliases(module: Module, word: str) -> Iterator[str]:
-    """Variables of a module that are bound to an expression with this word: `f = wrap(g)`, `TABLE = {"a": g}`."""
-    for name, bindings in module.scope.items():
-        for binding in bindings:
-            if isinstance(binding.node, facts.ImportFrom):
-                if binding.imported == word and name != word:
-                    yield name
-                continue
-            if isinstance(binding.node, facts.Def | facts.Class | facts.Import):
-                continue
-            if any(word in words_of(node) for node in own_nodes(binding.node)):
-                yield name
-                break

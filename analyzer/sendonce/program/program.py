@@ -110,6 +110,4 @@ class Program:
         """The functions that mention the first word, in application files that mention all; parsed on the way."""
         for file in self.index.files_with(*words):
             module = self.module_of(file)
-            for function in module.functions.values() if module is not None else ():
-                if words[0] in function.words:
-                    yield function
+            yield from module.mentioning(words[0]) if module is not None else ()

@@ -6,7 +6,7 @@ says which statement gave a name its value; `evaluate.py` turns it into a value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -31,6 +31,13 @@ class Binding:
     conditional: bool = False
     annotation: facts.Expr | None = None
     imported: str = ""
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the expression assigned; none for definitions and imports."""
+        if isinstance(self.node, facts.Def | facts.Class | facts.Import | facts.ImportFrom):
+            return frozenset()
+        return frozenset(word for node in own_nodes(self.node) for word in words_of(node))
 
 
 Scope = dict[str, list[Binding]]
@@ -92,6 +99,20 @@ class Function:
             found.update(words_of(node))
         return frozenset(found)
 
+    @cached_property
+    def decorator_words(self) -> frozenset[str]:
+        """The words of its decorators."""
+        decorators = self.node.decorators if isinstance(self.node, facts.Def) else ()
+        return frozenset(word for node in own_nodes(decorators) for word in words_of(node))
+
+    @cached_property
+    def gives_something(self) -> bool:
+        """Whether it says or shows that it returns a value."""
+        return isinstance(self.node, facts.Def) and (
+            self.node.returns is not None
+            or any(isinstance(inner, facts.Return) and inner.value is not None for inner in own_nodes(self.node))
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Class:
@@ -134,6 +155,29 @@ class Module:
     @property
     def body(self) -> Function:
         return self.functions[f"{self.key}.<module>"]
+
+    @cached_property
+    def _mentions(self) -> Mapping[str, tuple[Function, ...]]:
+        found: dict[str, list[Function]] = {}
+        for function in self.functions.values():
+            for word in function.words:
+                found.setdefault(word, []).append(function)
+        return {word: tuple(functions) for word, functions in found.items()}
+
+    def mentioning(self, word: str) -> tuple[Function, ...]:
+        """The functions that mention a word, in their order."""
+        return self._mentions.get(word, ())
+
+    @cached_property
+    def aliases(self) -> Mapping[str, tuple[str, ...]]:
+        """For a word the variables bound to an expression with it (`f = wrap(g)`, `T = {"a": g}`) or imported as."""
+        found: dict[str, dict[str, None]] = {}
+        for name, bindings in self.scope.items():
+            for binding in bindings:
+                words = {binding.imported} - {name} if isinstance(binding.node, facts.ImportFrom) else binding.words
+                for word in words:
+                    found.setdefault(word, {})[name] = None
+        return {word: tuple(names) for word, names in found.items()}
 
 
 def build_module(key: str, file: SourceFile, module_facts: facts.ModuleFacts) -> Module:
