@@ -178,7 +178,8 @@ class Trigger(_Entry, frozen=True, kw_only=True):
     """Runs once in every process of the web application, when it starts."""
     parameters: dict[str, str] = {}
     """What the handler's parameters (`"obj|1"`, `self` not counted) are: "element" or "collection" of the model,
-    "class:receiver/form_class", or an instance, `library.Class()`."""
+    "class:receiver/form_class" (with `()`: made without a row, with `(instance)`: made with one as that argument;
+    after " or " a library's class that stands in, working on the model), or an instance, `library.Class()`."""
     detail: tuple[str, ...] = ()
     """Arguments of the decorator or register call that say which route, schedule or event."""
     when: dict[str, Scalar] = {}
@@ -325,7 +326,9 @@ class Signal(_Entry, frozen=True, kw_only=True):
     sender: tuple[str, ...] = ()
     """The argument of `fires` with the sender."""
     object: tuple[str, ...] = ()
-    """Argument of `sends` with the row, where the receiver is not of its model (`session.add(row)`)."""
+    """Arguments of `sends` with the row, where the receiver is not of its model (`session.add(row)`); an object made
+    without one (`Form(data)`) saves a new row."""
+    when: dict[str, Scalar] = {}
     trigger: Kind | None = None
     """The library fires it by itself: its handlers are triggers of this kind."""
     after_commit: bool = False

@@ -38,11 +38,13 @@ from itertools import combinations
 from sendonce.checks.base import Fault, Rule, fault, named, send_place
 from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
+from sendonce.program.exclusion import exclusive
 from sendonce.program.held import Caught, Site, Trying, newest_first
+from sendonce.program.mail import Guard
 from sendonce.program.paths import Path, place_of
+from sendonce.program.recipients import Recipients
 from sendonce.program.templates import identity
-from sendonce.program.transactions import exclusive
-from sendonce.program.values import UNKNOWN, Attr, Call, ClassRef, Const, External, Seq, Updated, Value
+from sendonce.program.values import Attr, ClassRef, External, Value
 
 CODE, NAME = "SO102", "double-send"
 
@@ -50,6 +52,8 @@ _DATA_ERRORS = frozenset(
     f"builtins.{name}"
     for name in ("KeyError", "IndexError", "LookupError", "ValueError", "TypeError", "AttributeError")
 )
+Pair = tuple[Site, Site, Path, Path]
+"""The earlier and the later call at which two paths of one run part, and those paths."""
 
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
@@ -59,9 +63,9 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         template = path.mail.template
         if template is not None and template.value and template.confidence != "low":
             runs.setdefault((path.trigger, identity(template.value)), []).append(path)
-    found: dict[Place, list[tuple[Site, Site, Path, Path]]] = {}
+    found: dict[Place, list[Pair]] = {}
     for paths in runs.values():
-        for left, right in combinations(paths, 2):
+        for left, right in (*combinations(paths, 2), *((one, other) for one in paths for other in analysis.again(one))):
             parted = _parting(left, right)
             if parted is not None and _same_mail(analysis, left, right):
                 earlier, later = sorted(parted, key=lambda site: site.index)
@@ -98,66 +102,23 @@ def _is_of_data(error: Value) -> bool:
 
 
 def _same_mail(analysis: Analysis, left: Path, right: Path) -> bool:
-    one, other = left.mail.guard, right.mail.guard
-    if one is not None and other is not None and one.key and one.key == other.key:
+    if Recipients(analysis.evaluator).same(left.mail.recipient, right.mail.recipient) is False:
         return False
-    return not _differ(analysis, left.mail.recipient, right.mail.recipient)
+    one, other = _claim(analysis, left), _claim(analysis, right)
+    return one is None or other is None or not one.key or one.key != other.key
+
+
+def _claim(analysis: Analysis, path: Path) -> Guard | None:
+    """The claim that a path must win; one that only this host sees does for what starts in one run."""
+    if path.mail.guard is not None:
+        return path.mail.guard
+    found = (analysis.claims.on_one_host.guard_at(site) for site in path.sites())
+    return next((guard for guard in found if guard is not None), None)
 
 
 def _is_evident(analysis: Analysis, left: Path, right: Path) -> bool:
     """Whether the code itself shows that both ways mail one recipient; else the rows may be different ones."""
-    known = (left.mail.recipient, right.mail.recipient)
-    if None in known or UNKNOWN in known:
-        return False
-    one, other = (_address(analysis, value) for value in known if value is not None)
-    if UNKNOWN in (one, other):
-        return False
-    if one is other:
-        return True
-    names = [*_names(one)], [*_names(other)]
-    return all(names) and not _differ(analysis, one, other)
-
-
-def _differ(analysis: Analysis, left: Value | None, right: Value | None) -> bool:
-    """Whether two recipients are different as the code names them.
-
-    A row that a job loads again is another value with the same attribute names: that is no difference.
-    """
-    if left is None or right is None or UNKNOWN in (left, right):
-        return False
-    a, b = _address(analysis, left), _address(analysis, right)
-    if a is b or UNKNOWN in (a, b):
-        return False
-    one, other = list(_names(a)), list(_names(b))
-    if one and other:
-        return any(x != y for x, y in zip(one, other, strict=False))
-    return _form(a) != _form(b)
-
-
-def _form(value: Value) -> object:
-    """A value without the places at which its calls were made."""
-    if isinstance(value, Call):
-        return (Call, _form(value.func), value.names, tuple(map(_form, value.args)))
-    parts = value.parts()
-    return (type(value), *(_form(part) for part in parts), getattr(value, "name", "")) if parts else value
-
-
-def _address(analysis: Analysis, value: Value) -> Value:
-    """A recipient as the code names it: the one item of a list, a constant or setting, else the expression itself."""
-    while isinstance(value, Seq) and len(value.items) == 1:
-        value = value.items[0]
-    found = analysis.evaluator.resolve(value)
-    if isinstance(found, Seq) and len(found.items) == 1:
-        return _address(analysis, found.items[0])
-    return found if isinstance(found, Const | External) or not isinstance(value, Attr) else value
-
-
-def _names(value: Value) -> Iterator[str]:
-    """The names of an attribute chain, last first."""
-    while isinstance(value, Attr | Updated):
-        if isinstance(value, Attr):
-            yield value.name
-        value = value.base
+    return Recipients(analysis.evaluator).same(left.mail.recipient, right.mail.recipient) is True
 
 
 def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path, Path]]) -> Fault:

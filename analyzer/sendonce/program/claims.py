@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 
 from sendonce.findings import weakest
 from sendonce.program import held as h
@@ -17,7 +18,7 @@ from sendonce.program.locks import Locks
 from sendonce.program.mail import Condition, Guard, Transaction
 from sendonce.program.outcomes import Outcomes
 from sendonce.program.releases import Releases
-from sendonce.program.reservations import Matched, Part, Reservation, Reservations, key_of
+from sendonce.program.reservations import ON_ONE_HOST, SHARED, Matched, Part, Reservation, Reservations, key_of
 from sendonce.program.rows import Rows
 from sendonce.program.scene import Scene
 from sendonce.program.stability import Stability
@@ -36,7 +37,14 @@ PROVIDER = "provider"
 class Claims:
     """Answers for sites, memoised."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, transactions: Transactions) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        flows: Flows,
+        linker: Linker,
+        transactions: Transactions,
+        scopes: frozenset[str] = SHARED,
+    ) -> None:
         self.evaluator = evaluator
         self.program = evaluator.program
         self.packs = evaluator.packs
@@ -45,7 +53,7 @@ class Claims:
         self.transactions = transactions
         self.stability = Stability(evaluator, flows)
         self.uniques = Uniques(evaluator, flows)
-        self.reservations = Reservations(evaluator, self.uniques, self.stability)
+        self.reservations = Reservations(evaluator, self.uniques, self.stability, scopes)
         self.outcomes = Outcomes(evaluator, flows, linker, self.reservations)
         self.outcomes.dominating = self.dominating
         self.rows = Rows(evaluator, self.outcomes, transactions)
@@ -59,6 +67,11 @@ class Claims:
         self._made: dict[Call, Reservation | None] = {}
 
     # ------------------------------------------------------------------ what others ask
+
+    @cached_property
+    def on_one_host(self) -> Claims:
+        """The same questions, with claims counted that only one host sees (a database in a file)."""
+        return Claims(self.evaluator, self.flows, self.linker, self.transactions, ON_ONE_HOST)
 
     def guard_at(self, site: Site) -> Guard | None:
         """The reservation that every way to a site within its function has won."""

@@ -7,24 +7,25 @@ from dataclasses import dataclass, replace
 
 from sendonce import facts
 from sendonce import vocabulary as v
+from sendonce.discovery import SourceFile
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing, Edge, Handed, Linker
-from sendonce.program.newness import made_here, newness
-from sendonce.program.symbols import Function
+from sendonce.program.models import setting_name
+from sendonce.program.newness import Saved, newness, saved
+from sendonce.program.symbols import Class, Function
 from sendonce.program.values import (
-    FALSE,
-    TRUE,
     Attr,
     Call,
     ClassRef,
     Const,
-    Element,
+    External,
     Param,
     Seq,
     Some,
+    Updated,
     Value,
     options,
 )
@@ -43,6 +44,15 @@ class Connection:
     edges: tuple[Edge, ...]
     names: tuple[str, ...]
     """The names under which packs know the signals; empty for a project's own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fired:
+    """A call that fires a signal: the library's own transaction around it ("" for none), and the row that it saves."""
+
+    site: Site
+    within: str = ""
+    saved: Saved | None = None
 
 
 class Connections:
@@ -115,6 +125,9 @@ class Connections:
             elif isinstance(option, Seq):
                 for item in option.items:
                     yield from self._classes(item, site)
+            elif name := setting_name(option):
+                cls_of_setting = self.evaluator.by_name.setting_class(name, site.path)
+                yield from () if cls_of_setting is None else (cls_of_setting,)
 
     # ------------------------------------------------------------------ firing
 
@@ -127,24 +140,21 @@ class Connections:
     def firing(self, function: Function, link: Callable[[Function], None]) -> Iterator[Edge]:
         """The edges into a function from calls that fire a signal that it is attached to."""
         for connection in list(self.of(function.id)):
-            for site, within, row in self._fired(connection, link):
+            for fired in self._fired(connection, link):
                 for edge in connection.edges:
                     if edge.target == function.id:
-                        yield self._edge(edge, site, within, row)
+                        yield self._edge(edge, fired)
 
-    def _fired(self, connection: Connection, link: Callable[[Function], None]) -> Iterator[tuple[Site, str, str]]:
+    def _fired(self, connection: Connection, link: Callable[[Function], None]) -> Iterator[Fired]:
         own = [signal for signal in connection.signals if isinstance(signal, Call)]
         for signal in own:
             yield from self._own_sends(connection, signal, link)
-        if not connection.senders:
-            return
-        for name in connection.names:
-            for _, entry in self.packs.signals.get(name, ()):
-                yield from self._model_sends(connection, entry, link)
+        entries = [entry for name in connection.names for _, entry in self.packs.signals.get(name, ())]
+        for sender in connection.senders:
+            if isinstance(sender, ClassRef):
+                yield from self._model_sends(sender, entries, link)
 
-    def _own_sends(
-        self, connection: Connection, signal: Call, link: Callable[[Function], None]
-    ) -> Iterator[tuple[Site, str, str]]:
+    def _own_sends(self, connection: Connection, signal: Call, link: Callable[[Function], None]) -> Iterator[Fired]:
         """Calls of `send` on a project's own signal object."""
         for name in self._bound_names(signal):
             for function in self.program.mentioning(name):
@@ -156,7 +166,7 @@ class Connections:
                         and self.evaluator.resolve(func.base) is signal
                         and self.evaluator.lookup(self.packs.signal_fires, func)
                     ):
-                        yield site, "", "any"
+                        yield Fired(site)
 
     def _bound_names(self, signal: Call) -> Iterator[str]:
         """The module variables that hold an object made at a place."""
@@ -167,42 +177,53 @@ class Connections:
                 yield name
 
     def _model_sends(
-        self, connection: Connection, entry: v.Signal, link: Callable[[Function], None]
-    ) -> Iterator[tuple[Site, str, str]]:
-        """Calls that save, create or delete rows of the senders."""
-        words = sorted({send.rpartition(".")[2].removesuffix("()") for send in entry.sends})
-        for sender in connection.senders:
-            assert isinstance(sender, ClassRef)
-            for function in self._near(self.program.cls(sender.id).name, words):
-                link(function)
-                for site in self.flows.of(function).sites:
-                    fired = self._fires(site, entry, sender)
-                    if fired is not None:
-                        yield site, fired, self._row(site, entry)
+        self, sender: ClassRef, entries: list[v.Signal], link: Callable[[Function], None]
+    ) -> Iterator[Fired]:
+        """Calls that save, create or delete rows of a sender."""
+        words = sorted({send.rpartition(".")[2].removesuffix("()") for entry in entries for send in entry.sends})
+        for function in self._near(sender, words):
+            link(function)
+            for site in self.flows.of(function).sites:
+                fired = [one for one in (self._fires(site, entry, sender) for entry in entries) if one is not None]
+                if fired:
+                    yield min(fired, key=lambda one: one.saved is None or one.saved.new is None)
 
-    def _near(self, name: str, words: list[str]) -> Iterator[Function]:
-        """Functions with one of the words in files that know the model."""
-        files = self.program.index.files_with(name)[:MAX_CARRIER_FILES]
-        for file in files:
+    def _near(self, sender: ClassRef, words: list[str]) -> Iterator[Function]:
+        """Functions with one of the words in files that know the model, or a class that works on it."""
+        files = dict.fromkeys(self.program.index.files_with(self.program.cls(sender.id).name)[:MAX_CARRIER_FILES])
+        for cls in self._workers(sender, tuple(files)):
+            files[cls.module.file] = None
+            files.update(dict.fromkeys(self.program.index.files_with(cls.name)[:MAX_CARRIER_FILES]))
+        for file in sorted(files):
             module = self.program.module_of(file)
             for function in module.functions.values() if module is not None else ():
                 if not function.words.isdisjoint(words):
                     yield function
 
-    def _fires(self, site: Site, entry: v.Signal, sender: ClassRef) -> str | None:
-        """The name of the library's own transaction ("" for none) if a site fires the signal for this sender."""
+    def _workers(self, sender: ClassRef, files: tuple[SourceFile, ...]) -> Iterator[Class]:
+        """The project's forms, serializers and managers of a model."""
+        for file in files:
+            module = self.program.module_of(file)
+            for cls in module.classes.values() if module is not None else ():
+                if self.evaluator.models.works_on(cls) == sender.id:
+                    yield cls
+                    yield from self.evaluator.hierarchy.subclasses(cls.id)
+        yield from self.evaluator.models.managers(sender)
+
+    def _fires(self, site: Site, entry: v.Signal, sender: ClassRef) -> Fired | None:
+        """The row that a site saves, if that fires the signal for this sender."""
         func = site.call.func
         if not isinstance(func, Attr) or not any(
             found is entry for _, found in self.evaluator.lookup(self.packs.signal_sends, func)
         ):
             return None
-        models = (*self.evaluator.types(func.base), *self.evaluator.types(Element(func.base)))
-        wanted = {sender.id, *(cls.id for cls in self.evaluator.hierarchy.subclasses(sender.id))}
-        if not any(isinstance(model, ClassRef) and model.id in wanted for model in models):
+        if not arguments.holds(self.evaluator, site.call, entry.when):
             return None
-        shapes = {self.packs.canonical(one) for one in entry.within}
-        bases = set(self._method_shapes(func))
-        return min(shapes & bases, default="")
+        row = saved(self.evaluator, site.call, entry, sender)
+        if row is None:
+            return None
+        within = {self.packs.canonical(one) for one in entry.within} & set(self._method_shapes(func))
+        return Fired(site, min(within, default=""), row)
 
     def _method_shapes(self, func: Attr) -> Iterator[str]:
         for shape in self.evaluator.shapes(func):
@@ -210,30 +231,30 @@ class Connections:
             yield shape
             yield from (f"{base}().{member}" for base in self.packs.bases(owner))
 
-    def _row(self, site: Site, entry: v.Signal) -> str:
-        """Whether the row that is saved is new: made here, or loaded before."""
-        if entry.row != "any":
-            return entry.row
-        base = site.call.func.base if isinstance(site.call.func, Attr) else site.call.func
-        made = made_here(self.evaluator, base)
-        return "any" if made is None else "new" if made.value else "loaded"
-
-    def _edge(self, edge: Edge, site: Site, within: str, row: str) -> Edge:
+    def _edge(self, edge: Edge, fired: Fired) -> Edge:
         """The edge from the firing call into the handler, with what the signal passes."""
         crossing = edge.crossings[-1]
-        binding = dict(crossing.binding)
-        func = site.call.func
-        owner = func.base if isinstance(func, Attr) else None
-        target = self.program.function(edge.target)
-        for declared in target.params:
-            param = Param(target.id, declared.name)
-            if declared.name == "instance" and owner is not None and self.evaluator.types(owner):
-                binding[param] = owner
-            elif declared.name == "created" and row in ("new", "loaded"):
-                binding[param] = TRUE if row == "new" else FALSE
-            elif declared.name == "created" and owner is not None:
-                told = newness(self.evaluator, owner)
-                if told is not None:
-                    binding[param] = told
-        fired = Crossing(site, "signal", binding, within=within, callee=crossing.callee or edge.target)
-        return Edge(edge.target, (*edge.crossings[:-1], fired))
+        binding = {**crossing.binding, **self._passed(self.program.function(edge.target), fired.saved)}
+        signal = Crossing(fired.site, "signal", binding, within=fired.within, callee=crossing.callee or edge.target)
+        return Edge(edge.target, (*edge.crossings[:-1], signal))
+
+    def _passed(self, target: Function, row: Saved | None) -> dict[Param, Value]:
+        """What a signal passes of a saved row, by name or among the handler's `**kwargs`."""
+        told = {name: value for name in ("instance", "created") if (value := self._told(name, row)) is not None}
+        declared = {param.name for param in target.params}
+        binding = {Param(target.id, name): value for name, value in told.items() if name in declared}
+        rest = next((param.name for param in target.params if param.kind == "**"), None)
+        if rest is not None:
+            others: Value = Some(External("builtins.dict"))
+            for name, value in told.items():
+                others = others if name in declared else Updated(others, f"[{name}]", value)
+            binding[Param(target.id, rest)] = others
+        return binding
+
+    def _told(self, name: str, row: Saved | None) -> Value | None:
+        """What a signal says of a saved row under the name of a handler's parameter."""
+        if row is None or name not in ("instance", "created"):
+            return None
+        if name == "instance":
+            return row.row
+        return newness(self.evaluator, row.row) if row.new is None else Const(row.new)

@@ -21,6 +21,7 @@ from sendonce.program.values import (
     Updated,
     Value,
     options,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Models:
         )
 
     def manager_row(self, id: str) -> Value | None:
-        """A row of a project's manager or query set class: of the model on which it stands."""
+        """A row of a project's manager, query set, form or view class: of the model on which it stands or works."""
         owner = self._owner(id)
         return Some(ClassRef(owner)) if owner is not None else None
 
@@ -78,7 +79,39 @@ class Models:
             self._owners[id] = None
             if self.is_manager_class(id):
                 self._owners[id] = next(self._classes_with(id), None)
+            else:
+                self._owners[id] = self.works_on(self.program.cls(id))
         return self._owners[id]
+
+    def works_on(self, cls: Class) -> str | None:
+        """The id of the model that a class of a framework works on: a form, a serializer, a view."""
+        works = not self._workers.isdisjoint(self.evaluator.hierarchy.external_bases(cls.id))
+        return self.evaluator.model_of(cls) if works else None
+
+    def is_worker(self, value: Value) -> bool:
+        """Whether a value is a form, serializer or view: an object that works on a row of a model."""
+        for cls in self.evaluator.types(value):
+            packs, hierarchy = self.evaluator.packs, self.evaluator.hierarchy
+            bases = hierarchy.external_bases(cls.id) if isinstance(cls, ClassRef) else ()
+            names = (cls.dotted, *packs.bases(cls.dotted)) if isinstance(cls, External) else bases
+            if not self._workers.isdisjoint(names):
+                return True
+        return False
+
+    @cached_property
+    def _workers(self) -> frozenset[str]:
+        """The library classes that name the model they work on."""
+        return frozenset(self.evaluator.packs.model_classes)
+
+    def managers(self, model: ClassRef) -> Iterator[Class]:
+        """The project's classes of the managers that stand on a model."""
+        for cls in self.evaluator.hierarchy.mro(model.id):
+            for name, bindings in cls.scope.items():
+                if isinstance(bindings[-1].node, facts.Call):
+                    manager = self.evaluator.resolve(Attr(model, name))
+                    if isinstance(manager, Updated) and manager.field == "model":
+                        found = (one for one in walk(manager.base) if isinstance(one, ClassRef))
+                        yield from (self.program.cls(one.id) for one in found if self.is_manager_class(one.id))
 
     def _classes_with(self, manager: str) -> Iterator[str]:
         """The ids of classes that have an attribute made with a manager class."""
@@ -126,7 +159,7 @@ class Models:
         for option in options(self.evaluator.resolve(given)) if given is not None else ():
             if isinstance(option, ClassRef | External) and not _is_setting(option):
                 return option
-            name = _setting_name(option)
+            name = setting_name(option)
             if name:
                 found = self.evaluator.by_name.setting_class(name, call.at[0])
                 return found if isinstance(found, ClassRef) else None
@@ -215,7 +248,7 @@ def _last_word(node: facts.Expr) -> str:
     return node.id if isinstance(node, facts.Name) else ""
 
 
-def _setting_name(value: Value) -> str:
+def setting_name(value: Value) -> str:
     """The name of a setting that a value is (`settings.AUTH_USER_MODEL`)."""
     if isinstance(value, External) and _is_setting(value):
         return value.dotted.rpartition(".")[2]

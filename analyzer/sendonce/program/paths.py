@@ -37,9 +37,15 @@ class Path:
     def crossings(self) -> Iterator[Crossing]:
         """All crossings from the trigger to the provider call, outermost first; wrappers of the handler included."""
         yield from reversed(self.start.crossings[:-1])
+        for entry in self.entries():
+            if entry.edge is not None:
+                yield from reversed(entry.edge.crossings)
+
+    def entries(self) -> Iterator[Entry]:
+        """The entries on the way, outermost first."""
         entry: Entry | None = self.entry
-        while entry is not None and entry.edge is not None:
-            yield from reversed(entry.edge.crossings)
+        while entry is not None:
+            yield entry
             entry = entry.next
 
     def sites(self) -> Iterator[Site]:

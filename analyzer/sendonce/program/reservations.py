@@ -95,10 +95,18 @@ class Matched:
     sure: bool = True
 
 
+SHARED = frozenset(["shared", ""])
+"""What must be known of a claim for it to count between hosts; "" where nothing is known."""
+ON_ONE_HOST = SHARED | {"host"}
+
+
 class Reservations:
     """Answers for calls, memoised."""
 
-    def __init__(self, evaluator: Evaluator, uniques: Uniques, stability: Stability) -> None:
+    def __init__(
+        self, evaluator: Evaluator, uniques: Uniques, stability: Stability, scopes: frozenset[str] = SHARED
+    ) -> None:
+        self.scopes = scopes
         self.evaluator = evaluator
         self.packs = evaluator.packs
         self.stability = stability
@@ -219,7 +227,7 @@ class Reservations:
         entry, call = matched.entry, matched.call
         scope, assumes, sure = self.backends.scope(entry, call)
         passes = entry.lasts not in ("", "ever")
-        if scope not in ("shared", "") or entry.win == "held" or passes:
+        if scope not in self.scopes or entry.win == "held" or passes:
             return None
         confidence: Confidence = "high" if sure and matched.sure else "medium"
         base = Reservation(

@@ -22,10 +22,12 @@ from sendonce.program.providers import Providers
 from sendonce.program.starts import Start
 from sendonce.program.templates import Settled, Templates
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Attr, Call, Const, Op, Param, Value, options, substitute
+from sendonce.program.values import Attr, Call, Const, Item, Op, Param, Value, options, substitute
 
 MAX_ENTRIES = 400
 """How many ways to a mail one function may have before the rest is left out (and said)."""
+MAX_AGAIN = 6
+"""How many more calls of one function that lead to one mail are remembered."""
 MAX_LENGTH = 60
 MAX_CONDITIONS = 8
 MAX_CONDITION_SIZE = 24
@@ -64,7 +66,9 @@ class Summaries:
         self.entries: dict[str, list[Entry]] = {}
         self.full: set[str] = set()
         """Functions whose list was cut at `MAX_ENTRIES`."""
-        self._keys: set[tuple[object, ...]] = set()
+        self.again: dict[Entry, list[Entry]] = {}
+        """For an entry, later ones of the same function that tell the same: other calls that lead to the same mail."""
+        self._keys: dict[tuple[object, ...], Entry] = {}
         self._queue: deque[tuple[Edge, Entry]] = deque()
 
     def run(self) -> None:
@@ -84,9 +88,10 @@ class Summaries:
 
     def _insert(self, entry: Entry) -> None:
         key = (entry.function, *entry.mail.key)
-        if key in self._keys:
+        first = self._keys.setdefault(key, entry)
+        if first is not entry:
+            self._note_again(first, entry)
             return
-        self._keys.add(key)
         known = self.entries.get(entry.function)
         if known is None:
             known = self.entries[entry.function] = []
@@ -97,6 +102,13 @@ class Summaries:
         known.append(entry)
         for edge in self.callers.into(entry.function):
             self._queue.append((edge, entry))
+
+    def _note_again(self, first: Entry, entry: Entry) -> None:
+        """Remembers another call of a function that leads to a mail which one is known for."""
+        known = self.again.setdefault(first, [])
+        sites = {one.edge.site for one in (first, *known) if one.edge is not None}
+        if entry.edge is not None and entry.edge.site not in sites and len(known) < MAX_AGAIN:
+            known.append(entry)
 
     def _search(self, function: str) -> None:
         """Looks for the callers of a function that is now known to lead to mail."""
@@ -320,6 +332,8 @@ def _is_plain(value: Value) -> bool:
             return True
         case Attr(base=base):
             return isinstance(base, Param | Attr) and _is_plain(base)
+        case Item(base=Param(), index=Const()) | Call(func=Attr(base=Param(), name="get"), args=(Const(), *_)):
+            return True  # an argument among `**kwargs`
         case Op(operands=operands):
             return all(_is_plain(operand) or not operand.free for operand in operands)
         case _:

@@ -148,7 +148,24 @@ class Attributes:
         classes = (cls.id for cls in self.evaluator.types(base) if isinstance(cls, ClassRef))
         if plain and any(self.hierarchy.overridden(id, name) for id in classes):
             return unresolved  # a subclass says otherwise: the caller's object decides
-        return union(known) if known else unresolved
+        return union(known) if known else self._model_class(base, name) or unresolved
+
+    def _model_class(self, base: Value, name: str) -> Value | None:
+        """The class of the rows that an attribute of a manager gives (`self.model`)."""
+        if name not in self._model_names:
+            return None
+        shapes = frozenset(self.evaluator.named.of_attribute(Attr(base, name)))
+        found = self.evaluator.named.found(self.packs.returned_attributes, shapes)
+        if any(entry.value == "model" for _, entry in found):
+            row = self.evaluator.resolve(Element(base))
+            return row.cls if isinstance(row, Some) and isinstance(row.cls, ClassRef) else None
+        return None
+
+    @cached_property
+    def _model_names(self) -> frozenset[str]:
+        """The last names of attributes that give the class of a collection's rows."""
+        tables = self.packs.returned_attributes.items()
+        return frozenset(s.rpartition(".")[2] for s, found in tables if any(e.value == "model" for _, e in found))
 
     def _instance_values(self, id: str, owner: Value, name: str) -> Iterator[Value]:
         if name == "__class__":

@@ -101,6 +101,8 @@ class Calls:
             case Attr(base=base, name="get") if isinstance(self.evaluator.resolve(base), Table) and value.args:
                 default = value.args[1:] if len(value.args) > 1 else ()
                 return (self.evaluator.item(base, value.args[0]), *default)
+            case Attr(base=base, name="get") if value.args and (put := self.evaluator.put_in(base, value.args[0])):
+                return (self.evaluator.resolve(put),)
             case Call(func=External(dotted="functools.partial")) if called.args:
                 given = ((*called.names[1:], *value.names), (*called.args[1:], *value.args))
                 return (self.evaluator.resolve(Call(called.args[0], *given, value.at)),)

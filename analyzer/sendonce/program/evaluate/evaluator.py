@@ -84,6 +84,7 @@ class Evaluator:
         self.suppresses = self.calls.suppresses
         self.fields_of = self.construction.fields_of
         self.item = self.items.item
+        self.put_in = self.items.put_in
         self.types = self.instances.types
         self.bases_of_made = self.instances.bases_of_made
         self.is_cls_param = self.instances.is_cls_param

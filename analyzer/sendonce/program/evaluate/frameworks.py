@@ -9,6 +9,7 @@ from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.symbols import Class, Function
 from sendonce.program.values import (
+    UNKNOWN,
     Attr,
     Call,
     ClassRef,
@@ -16,6 +17,7 @@ from sendonce.program.values import (
     External,
     Seq,
     Some,
+    Updated,
     Value,
     options,
     union,
@@ -63,25 +65,26 @@ class Frameworks:
 
     def _passed(self, function: Function, name: str) -> Value | None:
         assert function.cls is not None
-        names = [declared.name for declared in function.params[1:]]
-        for base in self.hierarchy.external_bases(function.cls.id):
-            for _, entry in self.packs.trigger_bases.get(base, ()):
-                for notation, kind in entry.parameters.items():
-                    word, _, position = notation.partition("|")
-                    at = int(position) if position.isdigit() else -1
-                    if name == word or (word not in names and 0 <= at < len(names) and names[at] == name):
-                        found = self._of_kind(function, kind)
-                        if found is not None:
-                            return found
+        for entry in self._hooks(function):
+            kind = _kind_of(entry, name, [declared.name for declared in function.params[1:]])
+            found = self._of_kind(function, kind) if kind else None
+            if found is not None:
+                return found
         return None
+
+    def _hooks(self, function: Function) -> Iterator[v.Trigger]:
+        """What packs say of the methods of a framework class: of this one first, of the class's others after it."""
+        assert function.cls is not None
+        bases = self.hierarchy.external_bases(function.cls.id)
+        entries = [entry for base in bases for _, entry in self.packs.trigger_bases.get(base, ())]
+        yield from (entry for entry in entries if function.name in entry.methods)
+        yield from (entry for entry in entries if function.name not in entry.methods)
 
     def _of_kind(self, function: Function, kind: str) -> Value | None:
         """What a `parameters` entry says: `class:receiver/form_class`, `element`, `collection`, `library.Class()`."""
         assert function.cls is not None
-        owner = Some(ClassRef(function.cls.id))
         if kind.startswith("class:receiver/"):
-            given = self.evaluator.resolve(Attr(owner, kind.removeprefix("class:receiver/")))
-            return union(Some(one) for one in options(given) if isinstance(one, ClassRef))
+            return self._of_attribute(function, *kind.removeprefix("class:receiver/").split(" or "))
         if kind.endswith("()"):
             return Some(External(self.packs.canonical(kind[:-2])))
         if kind in ("element", "collection"):
@@ -90,15 +93,31 @@ class Frameworks:
             return Seq("each", (row,)) if row is not None and kind == "collection" else row
         return None
 
+    def _of_attribute(self, function: Function, attribute: str, library: str = "") -> Value | None:
+        """An instance of the class that an attribute of a view names; else of a library's class that stands in."""
+        assert function.cls is not None
+        name, made, given = attribute.partition("(")
+        model = self.model_of(function.cls)
+        row = UNKNOWN if model is None else Element(Updated(UNKNOWN, "model", ClassRef(model)))
+        names, args = ((given[:-1],), (row,)) if given[:-1] else ((), ())
+        at = (function.module.path, function.line, 0)
+        found = options(self.evaluator.resolve(Attr(Some(ClassRef(function.cls.id)), name)))
+        classes = [one for one in found if isinstance(one, ClassRef)]
+        if classes:
+            return union(Call(one, names, args, at) if made else Some(one) for one in classes)
+        if not library or model is None:
+            return None
+        return Updated(Call(External(self.packs.canonical(library)), names, args, at), "model", ClassRef(model))
+
     def model_of(self, cls: Class) -> str | None:
         """The id of the model class that a framework class works on (`model = …`, `queryset = …`, a registration)."""
         return self._once(("model", cls.id), lambda: self._model_of(cls), None)
 
     def _model_of(self, cls: Class) -> str | None:
         owner = Some(ClassRef(cls.id))
-        for path in ("model", "queryset", "Meta.model"):
+        for path in self._model_paths(cls):
             value: Value = owner
-            for step in path.split("."):
+            for step in path.split("/"):
                 value = Attr(value, step)
             for option in options(self.evaluator.resolve(value)):
                 if isinstance(option, ClassRef):
@@ -113,3 +132,21 @@ class Frameworks:
                     if isinstance(found, ClassRef) and found.id != cls.id:
                         return found.id
         return None
+
+    def _model_paths(self, cls: Class) -> tuple[str, ...]:
+        """The attributes that may name the model of a framework class, as packs say of its bases."""
+        found: dict[str, None] = {"model": None, "queryset": None, "Meta/model": None}
+        for base in self.hierarchy.external_bases(cls.id):
+            for _, entry in self.packs.model_classes.get(base, ()):
+                found.update(dict.fromkeys(entry.paths))
+        return tuple(found)
+
+
+def _kind_of(entry: v.Trigger, name: str, names: list[str]) -> str:
+    """What a pack's entry says of a parameter, by its name or its place among the handler's `names`."""
+    for notation, kind in entry.parameters.items():
+        word, _, position = notation.partition("|")
+        at = int(position) if position.isdigit() else -1
+        if name == word or (word not in names and 0 <= at < len(names) and names[at] == name):
+            return kind
+    return ""

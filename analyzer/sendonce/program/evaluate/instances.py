@@ -41,7 +41,13 @@ class Instances:
         self._once = evaluator.memo.once
 
     def _of_attribute(self, value: Attr) -> Iterator[Value]:
-        """The types of an attribute whose value nobody knows here: declared, or those of what is assigned to it."""
+        """The types of an attribute whose value nobody knows here: told by packs, declared, or of what is assigned."""
+        shapes = frozenset(self.evaluator.named.of_attribute(value))
+        for _, entry in self.evaluator.named.found(self.packs.returned_attributes, shapes):
+            if entry.type:
+                yield External(self.packs.canonical(entry.type))
+            elif entry.value == "element":
+                yield from self.types(Element(value.base))
         for cls in self.types(value.base):
             if not isinstance(cls, ClassRef):
                 continue
@@ -73,11 +79,6 @@ class Instances:
                 case Attr(base=ClassRef(id=id)) if self.hierarchy.is_enum(id):
                     yield option.base
                 case Attr():
-                    for _, entry in self.evaluator.named.found(
-                        self.packs.returned_attributes, frozenset(self.evaluator.named.of_attribute(option))
-                    ):
-                        if entry.type:
-                            yield External(self.packs.canonical(entry.type))
                     yield from self._of_attribute(option)
                 case Element(base=base):
                     if option.entered:

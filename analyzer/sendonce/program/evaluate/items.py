@@ -64,6 +64,16 @@ class Items:
             case _:
                 return self._of_collection(base, index)
 
+    def put_in(self, base: Value, key: Value) -> Value | None:
+        """What was put in a dict under a key after it was made."""
+        constant = self.evaluator.constant(key)
+        found = self.evaluator.resolve(base)
+        while isinstance(found, Updated) and constant is not None:
+            if found.field == f"[{constant.value}]":
+                return found.value
+            found = self.evaluator.resolve(found.base)
+        return None
+
     def _first_of_pair(self, call: Call) -> Value | None:
         for _, entry in self.evaluator.lookup(self.packs.returns, call.func):
             if entry.value == "pair" and isinstance(call.func, Attr):
