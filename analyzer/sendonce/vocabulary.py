@@ -180,6 +180,8 @@ class Trigger(_Entry, frozen=True, kw_only=True):
     """What the handler's parameters (`"obj|1"`, `self` not counted) are: "element" or "collection" of the model,
     "class:receiver/form_class" (with `()`: made without a row, with `(instance)`: made with one as that argument;
     after " or " a library's class that stands in, working on the model), or an instance, `library.Class()`."""
+    saves: tuple[str, ...] = ()
+    """Those of `methods` that run at every save of a row, not only at the first."""
     detail: tuple[str, ...] = ()
     """Arguments of the decorator or register call that say which route, schedule or event."""
     when: dict[str, Scalar] = {}
@@ -333,6 +335,8 @@ class Signal(_Entry, frozen=True, kw_only=True):
     """The library fires it by itself: its handlers are triggers of this kind."""
     after_commit: bool = False
     """Its handlers run after the commit."""
+    saves: bool = False
+    """It fires at every save of a row, not only at the first."""
 
 
 class Connect(_Entry, frozen=True, kw_only=True):

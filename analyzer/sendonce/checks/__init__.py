@@ -10,6 +10,7 @@ from sendonce.checks import (
     no_reservation,
     retry_around_send,
     send_in_transaction,
+    sends_on_every_save,
     webhook_without_event_id,
 )
 from sendonce.checks.base import Rule
@@ -20,6 +21,7 @@ from sendonce.program.paths import Path
 RULES: tuple[Rule, ...] = (
     double_send.RULE,
     multiple_trigger_paths.RULE,
+    sends_on_every_save.RULE,
     enqueue_in_transaction.RULE,
     send_in_transaction.RULE,
     enqueue_before_commit.RULE,

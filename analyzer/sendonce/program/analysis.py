@@ -231,7 +231,8 @@ def _callbacks(analysis: Analysis, function: Function) -> Iterator[Start]:
         if trigger not in seen:
             seen.add(trigger)
             edge = next(edge for edge in connection.edges if edge.target == function.id)
-            yield Start(trigger, function.id, edge.crossings, site=connection.site)
+            saves = any(entry.saves for entry in entries)
+            yield Start(trigger, function.id, edge.crossings, site=connection.site, saves=saves)
 
 
 def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path]:

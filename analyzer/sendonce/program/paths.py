@@ -12,6 +12,7 @@ from sendonce.program.mail import Mail, Transaction
 from sendonce.program.program import Program
 from sendonce.program.starts import Start
 from sendonce.program.summaries import Entry
+from sendonce.program.values import Value, substitute
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,12 @@ class Path:
         for crossing in self.crossings():
             yield crossing.site
         yield self.mail.provider.site
+
+    def outward(self, index: int, value: Value) -> Value:
+        """A value in the function of one of the sites, in terms of the first site's function."""
+        for crossing in reversed(list(self.crossings())[:index]):
+            value = substitute(value, crossing.binding)
+        return value
 
     def functions(self) -> tuple[str, ...]:
         """The ids of the functions on the way, the trigger's first."""

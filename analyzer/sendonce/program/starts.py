@@ -52,6 +52,8 @@ class Start:
     """The class whose instance the framework makes for the run."""
     entry: v.Trigger | None = None
     site: Site | None = None
+    saves: bool = False
+    """It runs at every save of a row, not only at the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,7 +322,7 @@ class Starts:
         for route in routes or ("",):
             detail = " ".join(part for part in (verb, route) if part)
             trigger = self._trigger(entry.kind, function, detail, cls)
-            yield Start(trigger, function.id, (), binding, cls, entry)
+            yield Start(trigger, function.id, (), binding, cls, entry, saves=function.name in entry.saves)
 
     def _self_binding(self, function: Function, cls: Class) -> dict[Param, Value]:
         if not (function.is_method and function.params):
