@@ -26,14 +26,17 @@ class Leak:
 
         A helper that is given the job or the template enqueues for its caller.
         """
-        if self.enqueue is None:
-            return None
-        sites = [crossing.site for crossing in self.path.crossings()]
-        own, settled = _enqueue_at(self.path, self.enqueue)
-        send = _first(sites, self.path.mail.send)
-        if send < own:
-            settled = min(settled, max(send, _first(sites, self.transaction.site)))
-        return sites[settled] if settled < len(sites) else self.enqueue
+        return None if self.enqueue is None else left_at(self.path, self.enqueue, self.transaction.site)
+
+
+def left_at(path: Path, enqueue: Site, opened: Site | None = None) -> Site:
+    """The call by which a job leaves, where it is settled which job and which mail that is; not outside `opened`."""
+    sites = [crossing.site for crossing in path.crossings()]
+    own, settled = _enqueue_at(path, enqueue)
+    send = _first(sites, path.mail.send)
+    if send < own:
+        settled = min(settled, send if opened is None else max(send, _first(sites, opened)))
+    return sites[settled] if settled < len(sites) else enqueue
 
 
 def leaks(analysis: Analysis) -> Iterator[Leak]:

@@ -149,9 +149,14 @@ def _shared_guard(left: Path, right: Path) -> bool:
 def _severity(left: Path, right: Path) -> Severity:
     kinds = frozenset({left.trigger.kind, right.trigger.kind})
     found = _PAIRS.get(kinds, "note")
-    if any(_ASKED.search(f"{path.trigger.function} {path.trigger.detail}") for path in (left, right)):
+    if is_asked(left) or is_asked(right):
         return "note"
     return "note" if left.mail.provider.internal else found
+
+
+def is_asked(path: Path) -> bool:
+    """Whether a user asks for one more mail: the trigger's function or route says so."""
+    return _ASKED.search(f"{path.trigger.function} {path.trigger.detail}") is not None
 
 
 def _fault(analysis: Analysis, pairs: list[tuple[Path, Path]]) -> Fault:

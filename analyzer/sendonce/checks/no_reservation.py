@@ -65,8 +65,8 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a send, over all triggers that reach it unguarded."""
     open_paths = [path for path in analysis.paths if _is_open(path) and path not in explained]
     for place, paths in by_place(open_paths, send_place).items():
-        severity = worst(_severity(path) for path in paths)
-        shown = [path for path in paths if _severity(path) == severity]
+        severity = worst(severity_of(path) for path in paths)
+        shown = [path for path in paths if severity_of(path) == severity]
         message = (
             f"{named(shown[0])} is sent with no reservation before it: {listed(triggers_of(shown))} can run twice "
             f"for one event, and nothing on the way lets only one run send"
@@ -91,7 +91,8 @@ def _is_open(path: Path) -> bool:
     return path.mail.guard is None or bool(path.mail.guard.passing)
 
 
-def _severity(path: Path) -> Severity:
+def severity_of(path: Path) -> Severity:
+    """How bad a second run of a path's trigger is."""
     if path.mail.provider.internal:
         return "note"
     return _SEVERITY.get(path.trigger.kind, "note")

@@ -226,8 +226,9 @@ class Claims:
         found = self.rows.inserted(matched, before)
         if found is not None and self.rows.cleared(found, before):
             return None
-        sure = found is None or not (found.assumes or found.fresh) or self._expects(site, matched)
-        return found if sure else None
+        if found is None or self._expects(site, matched):
+            return found
+        return None if found.assumes or found.fresh else replace(found, implied=True)
 
     def _expects(self, site: Site, matched: Matched) -> bool:
         """Whether the code around an insert catches its conflict: then it was meant to be a claim."""
@@ -280,6 +281,7 @@ def _made(found: Reservation, function: str, inside: bool) -> Guard:
         found.assumes,
         found.prefix,
         found.parts,
+        implied=found.implied,
     )
 
 

@@ -78,6 +78,8 @@ class Guard:
     prefix: str = ""
     parts: tuple[tuple[str, Value], ...] = ()
     """What `key` is made of: a name before the values that a claim names."""
+    implied: bool = False
+    """An insert whose conflict nobody catches: it ends the loser's run, but was not made for the mail."""
     passing: str = ""
     """What a queue promises for a job's id that it frees again: a later run of the event finds it free."""
 

@@ -54,6 +54,8 @@ class Reservation:
     """Its key holds a row that the same run has made: it keeps apart what follows, not two runs of one event."""
     inside: bool = False
     """It is taken back if a transaction that is still open rolls back."""
+    implied: bool = False
+    """An insert whose conflict nobody catches."""
     call: Call | None = None
     """The call that was made."""
 

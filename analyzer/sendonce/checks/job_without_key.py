@@ -1,0 +1,119 @@
+"""SO405 job-without-key.
+
+## What it finds
+One job that mails, put on its queue from two or more places, with no key by which the queue would refuse the
+second and no reservation in the job.
+
+## Why it doubles
+Two pieces of code that know nothing of each other answer to the same event: the booking enqueues the mail, and so
+does its payment. The queue sees two jobs, and each mails.
+
+## Bad
+```python
+def booked(booking):
+    queue.enqueue(mail_booking, booking.id)
+
+def paid(booking):
+    queue.enqueue(mail_booking, booking.id)
+```
+
+## Good
+```python
+def booked(booking):
+    mail_booking_once(booking.id)
+
+def paid(booking):
+    mail_booking_once(booking.id)
+
+def mail_booking_once(booking_id):
+    try:
+        queue.enqueue(mail_booking, booking_id, job_id=f"booking-{booking_id}", unique=True, result_ttl=MONTH)
+    except DuplicateJobError:
+        pass
+```
+
+## When it is silent
+The job claims its mail before it sends, every enqueue names a unique job whose key comes from the event, the places
+exclude each other, or the places enqueue different mails through one general job.
+
+## Repair by framework
+RQ: `job_id=` with `unique=True` and a `result_ttl` as long as the event can come again. arq: `_job_id=`. Celery has no
+such key: claim in the task, with a conditional update or a unique insert. huey, dramatiq: claim in the job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from sendonce.checks.base import Fault, Rule, fault, named, send_place, worst
+from sendonce.checks.leaving import left_at
+from sendonce.checks.no_reservation import severity_of
+from sendonce.findings import Related
+from sendonce.program.analysis import Analysis
+from sendonce.program.exclusion import exclusive
+from sendonce.program.held import Site
+from sendonce.program.link import Crossing
+from sendonce.program.paths import Path, place_of
+from sendonce.program.templates import identity
+
+CODE, NAME = "SO405", "job-without-key"
+
+Job = tuple[str, str]
+"""A job's function and the mail that it leads to."""
+
+
+def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
+    """One fault for each job and mail that two places enqueue unreserved."""
+    found: dict[Job, dict[Site, list[Path]]] = {}
+    for path in analysis.paths:
+        if path.mail.guard is None and path not in explained and path.trigger.kind != "unknown":
+            for crossing in _enqueues(path):
+                job = (crossing.callee, _mail(path))
+                found.setdefault(job, {}).setdefault(left_at(path, crossing.site), []).append(path)
+    for job in sorted(found):
+        places = sorted(found[job], key=place_of)
+        if any(not _exclude(*pair) for pair in combinations(places, 2)):
+            yield _fault(analysis, job[0], places, found[job])
+
+
+def _enqueues(path: Path) -> Iterator[Crossing]:
+    """The enqueues of jobs on a path, without those by which a job goes on as itself."""
+    for crossing in path.crossings():
+        if crossing.hop == "enqueue" and crossing.callee and crossing.callee != crossing.site.function:
+            yield crossing
+
+
+def _mail(path: Path) -> str:
+    template = path.mail.template
+    return identity(template.value) if template is not None and template.value else str(send_place(path))
+
+
+def _exclude(one: Site, other: Site) -> bool:
+    """Whether two places are branches of one function that exclude each other."""
+    return one.function == other.function and exclusive(one.held, other.held)
+
+
+def _fault(analysis: Analysis, job: str, places: list[Site], found: dict[Site, list[Path]]) -> Fault:
+    first, second = _pair(places)
+    paths = list(dict.fromkeys(path for place in places for path in found[place]))
+    shown = found[second][0]
+    name = analysis.program.function(job).dotted
+    message = (
+        f"{named(shown)} is sent by the job {name}, which is enqueued here and in {first.path} line {first.at[0]}: no "
+        f"job key and no reservation in the job tells the queue that both mean one event, and each run mails"
+    )
+    help = "give every enqueue the same unique job key made from the event, or claim the mail in the job"
+    related = [Related(place_of(place), "enqueued here too") for place in places if place is not second]
+    related += [Related(send_place(path), "sent here") for path in paths]
+    severity = worst(severity_of(path) for path in paths)
+    function = analysis.program.function(second.function).dotted
+    return fault(analysis, (CODE, NAME), paths, place_of(second), function, severity, message, help, related)
+
+
+def _pair(places: list[Site]) -> tuple[Site, Site]:
+    """The first two places that one event can pass."""
+    return next(pair for pair in combinations(places, 2) if not _exclude(*pair))
+
+
+RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))
