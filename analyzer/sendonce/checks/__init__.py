@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sendonce.checks import (
     double_send,
+    duplicate_recipients,
     enqueue_before_commit,
     enqueue_in_transaction,
     job_without_key,
@@ -25,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     multiple_trigger_paths.RULE,
     partly_guarded.RULE,
     sends_on_every_save.RULE,
+    duplicate_recipients.RULE,
     enqueue_in_transaction.RULE,
     send_in_transaction.RULE,
     enqueue_before_commit.RULE,

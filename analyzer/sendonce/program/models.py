@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,16 @@ from sendonce.program.values import (
 
 if TYPE_CHECKING:
     from sendonce.program.evaluate import Evaluator
+
+
+@dataclass(frozen=True)
+class Step:
+    """A relation that a query follows: the model it leads to, and whether a row may have many on the other side."""
+
+    target: ClassRef | None
+    many: bool
+    both_ways: bool
+    """Many rows share one on the other side as well."""
 
 
 class Models:
@@ -171,6 +182,37 @@ class Models:
     @staticmethod
     def _rows(target: Value, type: str) -> Value:
         return Updated(Some(External(type)) if type else UNKNOWN, "model", target)
+
+    def step(self, owner: ClassRef | None, name: str) -> Step | None:
+        """The relation that a query follows from a model by a name: its own, or one that leads to it."""
+        forward = self._forward(owner, name) if owner is not None else None
+        return forward or self._backward(owner, name)
+
+    def _forward(self, owner: ClassRef, name: str) -> Step | None:
+        found = self.evaluator.hierarchy.find(owner.id, name)
+        value = self.evaluator.binding_value(found[0].module, found[0], found[1][-1]) if found is not None else None
+        if not isinstance(value, Call):
+            return None
+        for _, entry in self.evaluator.lookup(self.evaluator.packs.relations, value.func):
+            target = self._target(value, entry)
+            return Step(target if isinstance(target, ClassRef) else None, entry.many, entry.many and entry.back_many)
+        return None
+
+    def _backward(self, owner: ClassRef | None, name: str) -> Step | None:
+        wanted = {cls.id for cls in self.evaluator.hierarchy.mro(owner.id)} if owner is not None else set()
+        model = self.program.cls(owner.id).name if owner is not None else name
+        for word in (name, f"{name}_set"):
+            for cls, binding in self._relations_like(word, model):
+                value = self.evaluator.binding_value(cls.module, cls, binding)
+                for _, entry in (
+                    self.evaluator.lookup(self.evaluator.packs.relations, value.func) if isinstance(value, Call) else ()
+                ):
+                    assert isinstance(value, Call)
+                    target = self._target(value, entry)
+                    known = target.id in wanted if isinstance(target, ClassRef) else not wanted
+                    if known and self._back_name(value, entry, cls) == word:
+                        return Step(ClassRef(cls.id), entry.back_many, entry.many and entry.back_many)
+        return None
 
     # ------------------------------------------------------------------ the other way
 
