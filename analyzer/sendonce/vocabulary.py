@@ -353,6 +353,8 @@ class Connect(_Entry, frozen=True, kw_only=True):
     """As for `Trigger`; "element" is an instance of the sender."""
     dedupes: bool = True
     """The same function object for the same sender is kept once."""
+    weak: tuple[str, ...] = ()
+    """Arguments without which (or when true) the handler is held weakly: one that nobody else holds is gone at once."""
     hooks: tuple[str, ...] = ()
     """Names of methods which connect by being there, on subclasses of `bases`: pony's `after_insert`."""
     bases: tuple[str, ...] = ()

@@ -44,6 +44,9 @@ class Connection:
     edges: tuple[Edge, ...]
     names: tuple[str, ...]
     """The names under which packs know the signals; empty for a project's own."""
+    call: Call
+    """The registering call with its options."""
+    handler: Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +92,8 @@ class Connections:
         ]
         edges = tuple(self._typed(edge, entry, senders) for edge in self.linker.handler(handler, site))
         names = {n for signal in signals for n in self._names_of(signal)}
-        self.known.append(Connection(site, entry, tuple(signals), tuple(senders), edges, tuple(sorted(names))))
+        known = Connection(site, entry, tuple(signals), tuple(senders), edges, tuple(sorted(names)), call, handler)
+        self.known.append(known)
 
     def _typed(self, edge: Edge, entry: v.Connect, senders: list[Value]) -> Edge:
         """The edge into a handler, its parameters typed by the sender as the pack says."""

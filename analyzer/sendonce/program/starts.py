@@ -396,10 +396,27 @@ class Starts:
             for entry in pack.trigger:
                 for path in entry.settings:
                     for detail, name in self._named_in(path, entry):
-                        if self._means(name, function):
+                        if self.means(name, function):
                             yield Start(self._trigger(entry.kind, function, detail), function.id, entry=entry)
+                    if function.cls is not None and function.name in entry.methods and path.endswith("/*"):
+                        yield from self._listed_class(function, function.cls, path, entry)
 
-    def _means(self, name: str, function: Function) -> bool:
+    def _listed_class(self, function: Function, cls: Class, path: str, entry: v.Trigger) -> Iterator[Start]:
+        """A method of a class that a setting lists (`MIDDLEWARE`)."""
+        setting = path.partition("/")[0]
+        for one in (cls, *self.evaluator.hierarchy.subclasses(cls.id)):
+            name = f"{one.module.file.module}.{one.name}"
+            if any(name in self._texts(value) for value in self.evaluator.by_name.settings(setting)):
+                yield Start(self._trigger(entry.kind, function, "", one), function.id, entry=entry)
+                return
+
+    def _texts(self, value: Value) -> list[object]:
+        """The texts of a list."""
+        found = self.evaluator.resolve(value)
+        return [item.value for item in found.items if isinstance(item, Const)] if isinstance(found, Seq) else []
+
+    def means(self, name: str, function: Function) -> bool:
+        """Whether a text that names a job means a function."""
         last = name.replace(":", ".").rpartition(".")[2]
         if last != function.name and function.name not in name:
             return name in self._job_names(function)

@@ -46,8 +46,24 @@ class Frameworks:
     def passed(self, function: Function, name: str) -> Value | None:
         """What a framework passes as a parameter to a method that it calls, as packs tell."""
         if function.cls is None or not function.is_method:
-            return self._once(("passed", function.id, name), lambda: self._job_passed(function, name), None)
+            return self._once(("passed", function.id, name), lambda: self._to_function(function, name), None)
         return self._once(("passed", function.id, name), lambda: self._passed(function, name), None)
+
+    def _to_function(self, function: Function, name: str) -> Value | None:
+        """What a queue or a signal passes to a function that a decorator hands to it."""
+        return self._job_passed(function, name) or self._signal_passed(function, name)
+
+    def _signal_passed(self, function: Function, name: str) -> Value | None:
+        """A library's own object that a signal passes to its handlers (the app that is set up)."""
+        names = [declared.name for declared in function.params]
+        for option in options(self.evaluator.decorated(function)) if name in names else ():
+            while isinstance(option, Call) and option.args:
+                for _, entry in self.evaluator.lookup(self.packs.connect_decorators, option.func):
+                    kind = _kind_of(entry, name, names)
+                    if kind.endswith("()"):
+                        return Some(External(self.packs.canonical(kind[:-2])))
+                option = option.args[-1]
+        return None
 
     def _job_passed(self, function: Function, name: str) -> Value | None:
         """The job object that a queue passes first (`bind=True`)."""
@@ -142,7 +158,7 @@ class Frameworks:
         return tuple(found)
 
 
-def _kind_of(entry: v.Trigger, name: str, names: list[str]) -> str:
+def _kind_of(entry: v.Trigger | v.Connect, name: str, names: list[str]) -> str:
     """What a pack's entry says of a parameter, by its name or its place among the handler's `names`."""
     for notation, kind in entry.parameters.items():
         word, _, position = notation.partition("|")
