@@ -81,8 +81,13 @@ def _parting(left: Path, right: Path) -> tuple[Site, Site] | None:
             continue
         if a.function != b.function or exclusive(a.held, b.held) or _is_other_error(a, b) or _is_other_error(b, a):
             return None
-        return a, b
+        return None if _goes_on(left, a) or _goes_on(right, b) else (a, b)
     return None
+
+
+def _goes_on(path: Path, site: Site) -> bool:
+    """Whether a call leads into its own function again: a job that puts itself back on the queue runs another time."""
+    return any(one.site is site and one.callee == site.function for one in path.crossings())
 
 
 def _is_other_error(tried: Site, fallback: Site) -> bool:

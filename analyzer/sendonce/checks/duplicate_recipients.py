@@ -55,7 +55,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault for each call in a loop that leads to mail, over what can give one person twice."""
     repeated = Repeated(analysis.evaluator, analysis.claims.uniques)
     found: dict[Place, tuple[h.Loop, str, list[Path]]] = {}
-    for path in analysis.paths:
+    for path in (one for shown in analysis.paths for one in (shown, *analysis.again(shown))):
         if path.mail.guard is None:
             for place, loop, why in _loops(repeated, path):
                 found.setdefault(place, (loop, why, []))[2].append(path)

@@ -30,6 +30,7 @@ _KEPT = frozenset(["builtins.list", "builtins.tuple", "builtins.sorted", "builti
                    "builtins.enumerate", "itertools.islice"])  # fmt: skip
 """Calls that give all items of their first argument."""
 _JOINED = frozenset(["itertools.chain"])
+_ONCE = frozenset(f"builtins.{name}" for name in ("set", "frozenset", "dict", "dict.fromkeys"))
 _GROWS = frozenset(["append()", "extend()", "insert()"])
 _TOTALS = frozenset(["Count", "Sum", "Max", "Min", "Avg", "ArrayAgg", "StringAgg", "BoolOr"])
 """Aggregates: with one of them a query is grouped by its rows."""
@@ -72,7 +73,7 @@ class Repeated:
                 return self.why(args[0], depth + 1)
             case Call(func=func, args=args) if self.evaluator.shapes(func) & _JOINED:
                 return self._together(args, depth)
-            case Call():
+            case Call(func=func) if not self.evaluator.shapes(func) & _ONCE:
                 return self._of_query(value)
             case _:
                 return ""
@@ -122,7 +123,7 @@ class Repeated:
 
     def _of_query(self, query: Call) -> str:
         """A join over a to-many relation, in a query that nothing makes distinct."""
-        calls = list(self.fields.chain(query))
+        calls = [one for call in self.fields.chain(query) for one in (call, *self._statement(call))]
         if any(self._is_distinct(call) for call in calls):
             return ""
         for call in calls:
@@ -130,6 +131,11 @@ class Repeated:
             if found:
                 return found
         return ""
+
+    def _statement(self, call: Call) -> Iterator[Call]:
+        """The calls that built a statement which a call runs: `session.scalars(select(User).join(Team))`."""
+        for arg in call.args[:1]:
+            yield from self.fields.chain(arg)
 
     def _is_distinct(self, call: Call) -> bool:
         if any(True for _ in self.evaluator.lookup(self.packs.store_distinct, call.func)):
@@ -203,15 +209,15 @@ class Repeated:
         if old and isinstance(asked, ClassRef):
             return ""  # the old query gives each object once
         base = asked.base if isinstance(asked, Attr) else asked
-        joined = self.evaluator.resolve(call.args[0])
-        if isinstance(base, ClassRef) and self._has_many(base, joined):
+        if isinstance(base, ClassRef) and self._has_many(base, call.args[0]):
             return "the join gives a row once for each match"
         return ""
 
     def _has_many(self, base: ClassRef, joined: Value) -> bool:
         """Whether a row of one model has many of what is joined to it."""
-        if isinstance(joined, ClassRef):
-            return base.id != joined.id and self._points_to(joined, base)
+        found = self.evaluator.resolve(joined)
+        if isinstance(found, ClassRef):
+            return base.id != found.id and self._points_to(found, base)
         if isinstance(joined, Attr) and isinstance(joined.base, ClassRef):
             declared = self.evaluator.annotations.declared(joined.base, joined.name)
             return isinstance(declared, Seq)
@@ -256,11 +262,11 @@ def _unfiltered(value: Value) -> Value:
 
 def _role(item: Value) -> tuple[Attr, str] | None:
     """The attribute by which an object names a person, and the attribute with that person's address."""
-    match item:
-        case Attr(base=Attr() as role, name=name):
-            return role, name
-        case _:
-            return None
+    if not isinstance(item, Attr):
+        return None
+    if isinstance(item.base, Attr) and item.name in _ADDRESSES:
+        return item.base, item.name
+    return item, ""
 
 
 def _last(evaluator: Evaluator, func: Value) -> str:
