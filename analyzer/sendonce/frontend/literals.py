@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_NUMBER_OF_BITS = 60
+NUMBER_OF_BITS = 60
 _ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SIMPLE = {
     "\n": "",
     "\\": "\\",
@@ -29,9 +30,7 @@ def identifier(text: str) -> str:
 
 def storable(value: str) -> bool:
     """Whether the facts can be written with it: a lone surrogate has no UTF-8."""
-    if value.isascii():
-        return True
-    return not any("\ud800" <= char <= "\udfff" for char in value)
+    return value.isascii() or not _SURROGATE.search(value)
 
 
 def integer(text: str) -> int | None:
@@ -40,7 +39,7 @@ def integer(text: str) -> int | None:
         value = int(text, 0)
     except ValueError:  # more digits than the interpreter wants to convert
         return None
-    return value if value.bit_length() <= _NUMBER_OF_BITS else None
+    return value if value.bit_length() <= NUMBER_OF_BITS else None
 
 
 def floating(text: str) -> float:

@@ -156,7 +156,7 @@ def _facts(sources: Sources, file: SourceFile, problems: list[Problem]) -> Modul
 
 def _look_at_the_rest(program: Program, problems: list[Problem]) -> None:
     """Names the application files that are no Python, although no mail leads through them."""
-    from sendonce.frontend.syntax import check
+    from sendonce.frontend.python import check
 
     for file in program.sources.files:
         if file.role == "application" and not program.is_parsed(file):

@@ -8,14 +8,12 @@ from typing import Literal
 import libcst as cst
 
 from sendonce import facts
-from sendonce.facts import Expr, Span
+from sendonce.facts import Expr
 from sendonce.frontend import literals
-from sendonce.frontend.cursor import Cursor, Start
-from sendonce.frontend.dispatch import EXPRESSIONS, expression, name_token
-from sendonce.frontend.displays import generators_of
-
-LONGEST_CHAIN = 100
-"""A chain of more binary operators is one `Opaque`: nobody folds it, and it would nest as deep as it is long."""
+from sendonce.frontend.concrete.cursor import Cursor, Start
+from sendonce.frontend.concrete.dispatch import EXPRESSIONS, expression, name_token
+from sendonce.frontend.concrete.displays import generators_of
+from sendonce.frontend.lowering import LONGEST_CHAIN, Comparator, chained
 
 _CONSTANTS = {"None": None, "True": True, "False": False}
 
@@ -37,8 +35,6 @@ _OPERATORS: dict[type[cst.CSTNode], str] = {
     cst.Plus: "+",
     cst.BitInvert: "~",
 }
-
-Comparator = Literal["==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"]
 
 _COMPARATORS: dict[type[cst.CSTNode], Comparator] = {
     cst.Equal: "==",
@@ -232,15 +228,6 @@ def _comparison(c: Cursor, node: cst.Comparison) -> Expr:
     if len(links) == 1:
         return facts.Compare(at, left, *links[0])
     return chained(at, left, links)
-
-
-def chained(at: Span, left: Expr, links: list[tuple[Comparator, Expr]]) -> Expr:
-    """`left op right op right …` as an `and` of comparisons, each from its left to its right operand."""
-    values: list[Expr] = []
-    for op, right in links:
-        values.append(facts.Compare(left.at[:2] + right.at[2:], left, op, right))
-        left = right
-    return facts.BoolOp(at, "and", tuple(values))
 
 
 def _comparator(c: Cursor, node: cst.BaseCompOp) -> Comparator:

@@ -9,13 +9,11 @@ import libcst as cst
 
 from sendonce import facts
 from sendonce.facts import Expr, Span, Stmt
-from sendonce.frontend.cursor import Cursor
-from sendonce.frontend.dispatch import STATEMENTS, expression, name_token
+from sendonce.frontend.concrete.cursor import Cursor
+from sendonce.frontend.concrete.dispatch import STATEMENTS, expression, name_token
+from sendonce.frontend.concrete.statements import suite
+from sendonce.frontend.lowering import MOST_CASES
 from sendonce.frontend.matching import Bound, Case, all_of, any_of, case, chain, is_instance, kept
-from sendonce.frontend.statements import suite
-
-MOST_CASES = 400
-"""More would nest too deeply as a chain of `If`."""
 
 
 def _match(c: Cursor, node: cst.Match) -> list[Stmt]:

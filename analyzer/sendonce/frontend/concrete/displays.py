@@ -9,8 +9,8 @@ import libcst as cst
 
 from sendonce import facts
 from sendonce.facts import Expr
-from sendonce.frontend.cursor import Cursor
-from sendonce.frontend.dispatch import EXPRESSIONS, expression, register
+from sendonce.frontend.concrete.cursor import Cursor
+from sendonce.frontend.concrete.dispatch import EXPRESSIONS, expression, register
 
 
 def _tuple(c: Cursor, node: cst.Tuple) -> Expr:

@@ -9,14 +9,9 @@ import libcst as cst
 from sendonce import facts
 from sendonce.facts import Expr, Span
 from sendonce.frontend import literals
-from sendonce.frontend.cursor import Cursor
-from sendonce.frontend.dispatch import EXPRESSIONS, expression, register
-
-
-def _constant(at: Span, value: str, source: str) -> Expr:
-    if literals.storable(value):
-        return facts.Constant(at, value)
-    return facts.Opaque(at, source)
+from sendonce.frontend.concrete.cursor import Cursor
+from sendonce.frontend.concrete.dispatch import EXPRESSIONS, expression, register
+from sendonce.frontend.lowering import shown, text_constant
 
 
 def _integer(c: Cursor, node: cst.Integer) -> Expr:
@@ -51,7 +46,7 @@ def _string(c: Cursor, node: cst.SimpleString) -> Expr:
     c.string(len(source))
     at = c.closed(start, node.rpar)
     value = literals.string(source)
-    return facts.Opaque(at, source) if value is None else _constant(at, value, source)
+    return facts.Opaque(at, source) if value is None else text_constant(at, value, source)
 
 
 def _formatted(c: Cursor, node: cst.FormattedString) -> Expr:
@@ -75,7 +70,7 @@ def _concatenated(c: Cursor, node: cst.ConcatenatedString) -> Expr:
         return facts.Opaque(at, c.text_at(at), tuple(piece for piece in pieces if not isinstance(piece, str)))
     if "f" in kinds:
         return facts.FString(at, _parts(at, pieces))
-    return _constant(at, "".join(piece for piece in pieces if isinstance(piece, str)), c.text_at(at))
+    return text_constant(at, "".join(piece for piece in pieces if isinstance(piece, str)), c.text_at(at))
 
 
 def _joined(c: Cursor, node: cst.ConcatenatedString) -> tuple[list[str | Expr], set[str]]:
@@ -126,18 +121,18 @@ def _hole(c: Cursor, part: Any, raw: bool) -> list[str | Expr]:
     begin = c.pos
     value = expression(c, part.expression)
     c.skip()
-    shown, conversion = "", part.conversion
+    label, conversion = "", part.conversion
     if part.equal is not None:
         c.pos += 1
         c.skip()
-        shown = literals.unescaped(c.text[begin : c.pos], raw=True)
+        label = literals.unescaped(c.text[begin : c.pos], raw=True)
         conversion = conversion or ("r" if part.format_spec is None else None)
     if part.conversion is not None:
         c.pos += 1 + len(part.conversion)
         c.skip()  # blanks that libcst does not keep
     spec, holes = _format_spec(c, part, raw)
     c.pos += 1
-    return [shown, _converted(value, conversion, spec, holes)]
+    return [label, shown(value, conversion, spec, holes)]
 
 
 def _format_spec(c: Cursor, part: Any, raw: bool) -> tuple[str, tuple[Expr, ...]]:
@@ -155,14 +150,6 @@ def _format_spec(c: Cursor, part: Any, raw: bool) -> tuple[str, tuple[Expr, ...]
     return text, tuple(piece for piece in pieces if not isinstance(piece, str))
 
 
-def _converted(value: Expr, conversion: str | None, spec: str, holes: tuple[Expr, ...]) -> Expr:
-    """The value of a hole: `value` itself only if it is shown as it is."""
-    if conversion in (None, "s") and not spec:
-        return value
-    text = (f"!{conversion}" if conversion else "") + (f":{spec}" if spec else "")
-    return facts.Opaque(value.at, text, (value, *holes))
-
-
 def _parts(at: Span, pieces: list[str | Expr]) -> tuple[Expr, ...]:
     """Pieces as expressions: neighbouring texts are one constant that spans the whole string."""
     parts: list[Expr] = []
@@ -172,11 +159,11 @@ def _parts(at: Span, pieces: list[str | Expr]) -> tuple[Expr, ...]:
             text += piece
             continue
         if text:
-            parts.append(_constant(at, text, ""))
+            parts.append(text_constant(at, text, ""))
             text = ""
         parts.append(piece)
     if text:
-        parts.append(_constant(at, text, ""))
+        parts.append(text_constant(at, text, ""))
     return tuple(parts)
 
 

@@ -9,9 +9,9 @@ import libcst as cst
 
 from sendonce import facts
 from sendonce.facts import Expr, Stmt
-from sendonce.frontend.cursor import Cursor, Start
-from sendonce.frontend.dispatch import STATEMENTS, expression, name_token, register
-from sendonce.frontend.expressions import annotation, type_parameters
+from sendonce.frontend.concrete.cursor import Cursor, Start
+from sendonce.frontend.concrete.dispatch import STATEMENTS, expression, name_token, register
+from sendonce.frontend.concrete.expressions import annotation, type_parameters
 
 
 def _expr(c: Cursor, node: cst.Expr) -> list[Stmt]:

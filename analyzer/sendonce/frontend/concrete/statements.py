@@ -9,9 +9,10 @@ import libcst as cst
 
 from sendonce import facts
 from sendonce.facts import Expr, Stmt
-from sendonce.frontend.cursor import Cursor, Start
-from sendonce.frontend.dispatch import STATEMENTS, expression, name_token
-from sendonce.frontend.expressions import annotation, arguments, parameters, type_parameters
+from sendonce.frontend.concrete.cursor import Cursor, Start
+from sendonce.frontend.concrete.dispatch import STATEMENTS, expression, name_token
+from sendonce.frontend.concrete.expressions import annotation, arguments, parameters, type_parameters
+from sendonce.frontend.lowering import docstring
 
 Body = tuple[Stmt, ...]
 
@@ -35,14 +36,6 @@ def block(c: Cursor, nodes: Sequence[cst.BaseStatement]) -> Body:
         else:
             found += STATEMENTS[type(node)](c, node)
     return tuple(found)
-
-
-def docstring(body: Body) -> str | None:
-    """The text of a first statement that is nothing but a string."""
-    if body and isinstance(body[0], facts.ExprStmt) and isinstance(body[0].value, facts.Constant):
-        value = body[0].value.value
-        return value if isinstance(value, str) else None
-    return None
 
 
 def _line(c: Cursor, node: Any, found: list[Stmt]) -> None:

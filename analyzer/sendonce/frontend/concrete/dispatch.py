@@ -9,7 +9,7 @@ import libcst as cst
 
 from sendonce.facts import Expr, Stmt
 from sendonce.frontend import literals
-from sendonce.frontend.cursor import Cursor
+from sendonce.frontend.concrete.cursor import Cursor
 
 EXPRESSIONS: dict[type[cst.CSTNode], Callable[[Cursor, Any], Expr]] = {}
 """Filled by the modules that hold the functions."""
