@@ -16,6 +16,7 @@ from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Exit, Flows
 from sendonce.program.link import Linker
+from sendonce.program.link.given import invoke_arguments
 from sendonce.program.possible import (
     COMPARE,
     CONVERSIONS,
@@ -340,7 +341,7 @@ class Outcomes:
             if not entry.wraps and entry.hop in ("call", "thread") and entry.function:
                 callee = arguments.first_argument(self.evaluator, call, entry.function)
                 if callee is not None and not entry.coroutine:
-                    names, args = self.linker._invoke_arguments(call, entry)
+                    names, args = invoke_arguments(self.evaluator, call, entry)
                     return Call(callee, names, args, call.at)
         return call
 

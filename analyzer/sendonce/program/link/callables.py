@@ -1,0 +1,206 @@
+"""The project functions that calling a value runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sendonce.findings import Confidence, weakest
+from sendonce.program import arguments
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.link.given import invoke_arguments
+from sendonce.program.symbols import Function
+from sendonce.program.values import (
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    Element,
+    External,
+    FunctionRef,
+    Item,
+    Op,
+    Param,
+    Seq,
+    Some,
+    Super,
+    Table,
+    Text,
+    Union,
+    Value,
+    options,
+)
+
+MAX_NESTING = 5
+"""Through how many wrappers a callable is followed."""
+
+
+class Callee(NamedTuple):
+    """A function that may run, with leading arguments that the callable already holds."""
+
+    ref: FunctionRef
+    names: tuple[str, ...] = ()
+    args: tuple[Value, ...] = ()
+    sure: Confidence = "high"
+
+    def with_more(self, names: tuple[str, ...], args: tuple[Value, ...]) -> Callee:
+        """The same function, holding some more arguments."""
+        return Callee(self.ref, (*self.names, *names), (*self.args, *args), self.sure)
+
+
+class Callables:
+    """Finds functions behind values: references, wrapped functions, jobs, names of functions."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+
+    def decorations(self, function: Function) -> tuple[Call, ...]:
+        """The calls of library decorators that a function's name was bound through, outermost first."""
+        found: list[Call] = []
+        value = self.evaluator.decorated(function)
+        for option in options(value):
+            while isinstance(option, Call) and option.args:
+                found.append(option)
+                option = option.args[-1]
+        return tuple(found)
+
+    # ------------------------------------------------------------------ jobs and names
+
+    def jobs(self, value: Value) -> Iterator[Callee]:
+        """The functions behind a job: a function, a job object, a signature of one, a dotted string or a name."""
+        resolved = self.evaluator.resolve(value)
+        for option in options(resolved):
+            if isinstance(option, Const) and isinstance(option.value, str):
+                for ref in self.named(option.value):
+                    yield Callee(ref)
+            elif isinstance(option, Super):
+                yield from self.jobs(option.receiver)
+            else:
+                yield from self.callables(option)
+
+    def named(self, name: str) -> Iterator[FunctionRef]:
+        """Functions of the tree by dotted path, or by a job's bare name."""
+        dotted = name.replace(":", ".")
+        home, _, last = dotted.rpartition(".")
+        if home:
+            found = self._dotted(home, last)
+            if found is not None:
+                yield found
+                return
+        for function in self.program.defined(last):
+            if function.cls is None and function.parent is None:
+                yield FunctionRef(function.id)
+
+    def _dotted(self, home: str, last: str) -> FunctionRef | None:
+        module = self.program.module_named(home)
+        if module is not None:
+            value = self.evaluator.module_attr(module, last)
+        else:
+            owner, _, cls = home.rpartition(".")
+            module = self.program.module_named(owner) if owner else None
+            base = self.evaluator.module_attr(module, cls) if module is not None else None
+            value = self.evaluator.resolve(Attr(base, last)) if base is not None else None
+        for callee in self.callables(value) if value is not None else ():
+            return callee.ref
+        return None
+
+    # ------------------------------------------------------------------ callables
+
+    def callables(self, value: Value, depth: int = 0) -> Iterator[Callee]:
+        """The project functions that calling a value runs, with leading arguments that it already holds."""
+        if depth > MAX_NESTING:
+            return
+        resolved = self.evaluator.resolve(value)
+        found = options(resolved)
+        sure: Confidence = "high" if len(found) == 1 else "medium"
+        for option in found:
+            for callee in self._callable(option, depth):
+                yield callee._replace(sure=weakest(sure, callee.sure))
+
+    def _callable(self, option: Value, depth: int) -> Iterator[Callee]:
+        match option:
+            case FunctionRef(receiver=receiver) if receiver is not None and self._may_be_overridden(receiver):
+                yield from self._overrides(option, receiver)
+            case FunctionRef():
+                yield Callee(option)
+            case ClassRef():
+                init = self.evaluator.hierarchy.method_of(option, "__init__")
+                if init is not None:
+                    yield Callee(FunctionRef(init.id, Some(option)))
+            case Call():
+                yield from self._called(option, depth)
+            case Op(op="or" | "and", operands=operands):
+                for operand in operands:
+                    yield from self.callables(operand, depth + 1)
+            case Const() | Table() | Seq() | Text() | Union() | Super() | External():
+                return
+            case Param() if self.evaluator.is_cls_param(option):
+                for cls in self.evaluator.types(option):
+                    yield from self._callable(cls, depth)
+            case _:
+                yield from self._instance_call(option)
+
+    def _instance_call(self, value: Value) -> Iterator[Callee]:
+        """An object with `__call__`."""
+        for cls in self.evaluator.types(value):
+            method = self.evaluator.hierarchy.method_of(cls, "__call__")
+            if method is not None:
+                yield Callee(FunctionRef(method.id, value))
+
+    # ------------------------------------------------------------------ results of calls
+
+    def _called(self, call: Call, depth: int) -> Iterator[Callee]:
+        """What the result of a call is as a callable: a partial, a wrapped or decorated function, an instance."""
+        wrapped = self._wrapped(call)
+        if wrapped is not None:
+            inner, names, args = wrapped
+            for callee in self.callables(inner, depth + 1):
+                yield callee.with_more(names, args)
+            return
+        is_job = any(True for _ in self.evaluator.jobs_of(call))
+        instance = [] if is_job else list(self._instance_call(call))
+        if instance:
+            yield from instance
+        elif call.args and call.names[-1] == "" and not isinstance(call.func, ClassRef):
+            # A library's decorator that no pack describes keeps the function.
+            last = self.evaluator.resolve(call.args[-1])
+            if isinstance(last, FunctionRef | Call):
+                yield from self.callables(last, depth + 1)
+
+    def _wrapped(self, call: Call) -> tuple[Value, tuple[str, ...], tuple[Value, ...]] | None:
+        """The callable inside a partial or wrapper, with the arguments that it adds."""
+        func, names, args = call.func, call.names, call.args
+        if "functools.partial" in self.evaluator.shapes(func) and args:
+            return args[0], names[1:], args[1:]
+        for _, returns in self.evaluator.lookup(self.packs.returns, func):
+            if returns.binds and isinstance(func, Attr):
+                return func.base, names, args
+        for _, entry in self.evaluator.lookup(self.packs.invokes, func):
+            if entry.wraps:
+                inner = arguments.first_argument(self.evaluator, call, entry.function)
+                if inner is not None:
+                    return (inner, *invoke_arguments(self.evaluator, call, entry))
+        return None
+
+    # ------------------------------------------------------------------ methods of subclasses
+
+    def _may_be_overridden(self, receiver: Value) -> bool:
+        """Whether only the class of the receiver is known, so that a subclass's method may run instead."""
+        known = self.evaluator.resolve(receiver)
+        made = isinstance(known, Call) and isinstance(self.evaluator.resolve(known.func), ClassRef)
+        return isinstance(known, Param | Some | Attr | Item | Element | Call) and not made
+
+    def _overrides(self, ref: FunctionRef, receiver: Value) -> Iterator[Callee]:
+        function = self.program.function(ref.id)
+        others = [
+            cls.methods[function.name]
+            for one in self.evaluator.types(receiver)
+            if isinstance(one, ClassRef) and function.name != "__init__"
+            for cls in self.evaluator.hierarchy.subclasses(one.id)
+            if function.name in cls.methods and cls.methods[function.name] is not function
+        ]
+        yield Callee(ref, sure="medium" if others else "high")
+        for other in others:
+            yield Callee(FunctionRef(other.id, ref.receiver), sure="medium")

@@ -1,0 +1,96 @@
+"""Callees that hang on something: the key of a table, or what the function itself was given."""
+
+from __future__ import annotations
+
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.getattrs import possible_names
+from sendonce.program.values import (
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    Element,
+    External,
+    FunctionRef,
+    Item,
+    Op,
+    Param,
+    Table,
+    Value,
+    walk,
+)
+
+GETATTR = External("builtins.getattr")
+MAX_TABLE = 80
+"""A table with more entries than this is not followed into each."""
+
+
+class Choices:
+    """Tells what a callee may be, and who can tell where the function itself cannot."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+
+    def of(self, callee: Value) -> list[tuple[Value, Value | None]]:
+        """The callees that a table (`HANDLERS[kind](…)`) may give, each with the test on the key; else the callee."""
+        resolved = self.evaluator.resolve(callee)
+        if isinstance(resolved, Call) and resolved.func is GETATTR and len(resolved.args) > 1:
+            named = possible_names(self.evaluator, resolved)
+            return [(Attr(resolved.args[0], name), test) for name, test in named] or [(callee, None)]
+        head = _head(resolved)
+        if not isinstance(head, Item):
+            return [(callee, None)]
+        table = self.evaluator.resolve(head.base)
+        if not isinstance(table, Table) or len(table.values) > MAX_TABLE:
+            return [(callee, None)]
+        return [
+            (_replaced(resolved, head, value), Op("==", (head.index, key)) if isinstance(key, Const) else None)
+            for key, value in zip(table.keys, table.values, strict=True)
+        ]
+
+    def carries(self, value: Value) -> bool:
+        """Whether a value may hold a function that the callee calls."""
+        if isinstance(value, Param):
+            return True
+        # A class stands in its instances, which bring their methods.
+        return any(isinstance(part, FunctionRef | Param | ClassRef) for part in walk(self.evaluator.resolve(value)))
+
+    def is_open(self, callee: Value) -> bool:
+        """Whether the callee depends on what the function is given, in a way that a caller can settle."""
+        head, first = callee, ""
+        while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
+            first = head.name if isinstance(head, Attr) else first
+            if isinstance(head, Call) and head.func is GETATTR:
+                return bool(head.free)
+            head = head.func if isinstance(head, Call) else head.base
+        return isinstance(head, Param) and bool(callee.free) and not self._is_library_member(head, first)
+
+    def _is_library_member(self, owner: Param, name: str) -> bool:
+        """Whether an attribute of a method's own object is one that only a library can have put there."""
+        function = self.program.function(owner.function)
+        if not (function.is_method and function.params[0].name == owner.name and function.cls is not None):
+            return False
+        hierarchy = self.evaluator.hierarchy
+        for cls in (function.cls, *hierarchy.subclasses(function.cls.id)):
+            if hierarchy.find(cls.id, name) is not None or hierarchy.writers(cls.id, name):
+                return False
+        return bool(hierarchy.external_bases(function.cls.id))
+
+
+def _head(value: Value) -> Value:
+    """What a chain of attributes and calls begins with."""
+    while isinstance(value, Attr) or (isinstance(value, Call) and not isinstance(value.func, ClassRef | FunctionRef)):
+        value = value.base if isinstance(value, Attr) else value.func
+    return value
+
+
+def _replaced(value: Value, old: Value, new: Value) -> Value:
+    """`value` with `new` for the `old` at the head of its calls and attributes."""
+    match value:
+        case Attr(base=base, name=name):
+            return Attr(_replaced(base, old, new), name)
+        case Call(func=func, names=names, args=args, at=at):
+            return Call(_replaced(func, old, new), names, args, at)
+        case _:
+            return new if value is old else value

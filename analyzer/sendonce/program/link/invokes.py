@@ -1,0 +1,89 @@
+"""Library calls that call what they are given, or methods of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sendonce import vocabulary as v
+from sendonce.program import arguments
+from sendonce.program.link.edges import Way
+from sendonce.program.link.given import invoke_arguments
+from sendonce.program.values import Attr, Call, ClassRef, Element, FunctionRef, Seq, Some, Value
+
+if TYPE_CHECKING:
+    from sendonce.program.link.linker import Linker
+
+
+class Invokes:
+    """Follows such a call into what it calls."""
+
+    def __init__(self, linker: Linker) -> None:
+        self.linker = linker
+        self.evaluator = linker.evaluator
+        self.packs = linker.packs
+
+    def invoked(self, way: Way, call: Call) -> bool:
+        """Whether a call is one; adds what it leads to."""
+        used = False
+        for _, entry in self.evaluator.lookup(self.packs.invokes, call.func):
+            if entry.wraps or not arguments.holds(self.evaluator, call, entry.when):
+                continue
+            inner = way if entry.hop == "call" else replace(way, hop=entry.hop, outer=way.around)
+            used |= self._methods(inner, entry, call) if entry.methods else self._functions(inner, entry, call)
+        return used
+
+    def _functions(self, way: Way, entry: v.Invoke, call: Call) -> bool:
+        """The functions that the call is given."""
+        callee = arguments.first_argument(self.evaluator, call, entry.function)
+        if callee is None:
+            return False
+        names, args = invoke_arguments(self.evaluator, call, entry)
+        resolved = self.evaluator.resolve(callee)
+        for one in resolved.items if isinstance(resolved, Seq) else (callee,):
+            self.linker.reach(way, Call(one, names, args, way.site.call.at))
+        return True
+
+    def _methods(self, way: Way, entry: v.Invoke, call: Call) -> bool:
+        """Calls of `entry.methods` on the receiver, an argument or the model of a query set."""
+        used = False
+        for owner in self._owners(entry, call):
+            for cls in self.evaluator.types(owner):
+                for name in entry.methods:
+                    method = self.evaluator.hierarchy.method_of(cls, name)
+                    if method is not None:
+                        used = True
+                        within = self._own_transaction(entry, call.func)
+                        self.linker.enter(way, FunctionRef(method.id, owner), (), (), within=within)
+        return used
+
+    def _own_transaction(self, entry: v.Invoke, func: Value) -> str:
+        """The name of a library call that runs what it calls in a transaction of its own, "" for others."""
+        pack = next(pack for pack in self.packs.packs if any(one is entry for one in pack.invoke))
+        within = {self.packs.canonical(one) for signal in pack.signal for one in signal.within}
+        for shape in sorted(self.evaluator.shapes(func)):
+            owner, _, member = shape.rpartition("().")
+            for name in (owner, *self.packs.bases(owner)):
+                if f"{name}().{member}" in within:
+                    return f"{name}().{member}"
+        return ""
+
+    def _owners(self, entry: v.Invoke, call: Call) -> Iterator[Value]:
+        """The objects whose methods are called."""
+        receiver = call.func.base if isinstance(call.func, Attr) else None
+        for where in entry.on or ("receiver",):
+            if where not in ("model", "receiver"):
+                given = arguments.argument(self.evaluator, call, where)
+                if given is not None:
+                    yield given
+            elif receiver is not None:
+                yield receiver if where == "receiver" else self._row(call, receiver)
+
+    def _row(self, call: Call, receiver: Value) -> Value:
+        """The row that a call of a manager or query set saves: made by the call itself where it makes rows."""
+        row = self.evaluator.resolve(Element(receiver))
+        makes = any(entry.row == "new" for _, entry in self.evaluator.lookup(self.packs.signal_sends, call.func))
+        if makes and isinstance(row, Some) and isinstance(row.cls, ClassRef):
+            return Call(row.cls, call.names, call.args, call.at)
+        return row

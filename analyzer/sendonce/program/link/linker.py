@@ -1,0 +1,204 @@
+"""Resolves call sites: the functions that run, through helpers that are given functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce import vocabulary as v
+from sendonce.findings import Confidence, weakest
+from sendonce.program import arguments
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.held import Site
+from sendonce.program.link.callables import MAX_NESTING, Callables, Callee
+from sendonce.program.link.choices import Choices
+from sendonce.program.link.edges import Crossing, Edge, Open, Reached, Way
+from sendonce.program.link.enqueues import Enqueues
+from sendonce.program.link.invokes import Invokes
+from sendonce.program.link.jobs import Jobs
+from sendonce.program.link.registers import Registers
+from sendonce.program.symbols import Function
+from sendonce.program.values import UNKNOWN, Attr, Call, FunctionRef, Param, Union, Value, options, substitute
+
+MAX_DEPTH = 25
+"""How many functions deep the search for helpers that call what they are given goes at once."""
+MAX_OPEN = 12
+"""How many calls of what it was given one function may have before the rest is left out."""
+
+
+class Linker:
+    """Answers for sites and functions, memoised."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.flows = flows
+        self.too_deep: list[Site] = []
+        """Calls that lead through more functions than can be followed at once."""
+        self._reached: dict[Site, Reached] = {}
+        self._opens: dict[str, tuple[Open, ...]] = {}
+        self._depth = 0
+        self.choices = Choices(evaluator)
+        self.callees = Callables(evaluator)
+        self.queues = Jobs(evaluator, self.callees)
+        self.registrations = Registers(evaluator, self.choices)
+        self.enqueues = Enqueues(self)
+        self.invokes = Invokes(self)
+        # What others ask, whichever part answers.
+        self.registers = self.registrations.of
+        self.callables = self.callees.callables
+        self.jobs = self.callees.jobs
+        self.named = self.callees.named
+        self.decorations = self.callees.decorations
+        self.ended = self.queues.ended
+
+    @property
+    def after_methods(self) -> frozenset[str]:
+        """Names of methods that queues call when a job has ended."""
+        return self.queues.after_methods
+
+    # ------------------------------------------------------------------ sites and functions
+
+    def reached(self, site: Site) -> Reached:
+        """The edges and open calls of a site."""
+        if site not in self._reached:
+            found = self._reached[site] = Reached()
+            try:
+                self.registrations.note_open(found, site)
+                self.reach(Way(found, site), site.call)
+            except RecursionError:
+                self.too_deep.append(site)
+        return self._reached[site]
+
+    def edges(self, function: Function) -> Iterator[Edge]:
+        """All edges that leave a function."""
+        for site in self.flows.of(function).sites:
+            yield from self.reached(site).edges
+
+    def opens(self, function: Function) -> tuple[Open, ...]:
+        """The calls of what the function was given, its own and those of helpers that it hands it on to."""
+        if function.id not in self._opens:
+            if self._depth > MAX_DEPTH:
+                return ()  # what is given is handed on through more helpers than anybody follows
+            self._opens[function.id] = ()
+            self._depth += 1
+            found = [one for site in self.flows.of(function).sites for one in self.reached(site).opens]
+            self._depth -= 1
+            self._opens[function.id] = tuple(found[:MAX_OPEN])
+        return self._opens[function.id]
+
+    def handler(self, value: Value, site: Site | None) -> tuple[Edge, ...]:
+        """The functions that a framework runs when it calls a handler, wrappers on the way as crossings.
+
+        The last crossing is the registration: nothing is known of what the framework passes.
+        """
+        found = Reached()
+        for callee in self.jobs(value):
+            at = site if site is not None else self._first_site(callee.ref)
+            crossing = None
+            if at is not None:
+                crossing = Crossing(at, "trigger", self._held_by(callee), callee.sure)
+            found.edges.append(Edge(callee.ref.id, () if site is None or crossing is None else (crossing,)))
+            if crossing is not None:
+                for inner in self.opens(self.program.function(callee.ref.id)):
+                    self._lift(found, inner, crossing, ())
+        return tuple(found.edges)
+
+    def _first_site(self, ref: FunctionRef) -> Site | None:
+        return next(iter(self.flows.of(self.program.function(ref.id)).sites), None)
+
+    def _held_by(self, callee: Callee) -> dict[Param, Value]:
+        """What a handler already holds when it is registered: closure, receiver, bound arguments."""
+        ref = callee.ref
+        binding = dict(ref.closure)
+        params = list(self.program.function(ref.id).params)
+        if ref.receiver is not None and params:
+            binding[Param(ref.id, params.pop(0).name)] = ref.receiver
+        for name, value in zip(callee.names, callee.args, strict=True):
+            if name == "" and params:
+                binding[Param(ref.id, params.pop(0).name)] = value
+            elif name not in ("", "*", "**"):
+                binding[Param(ref.id, name)] = value
+        return binding
+
+    # ------------------------------------------------------------------ reaching
+
+    def reach(self, way: Way, call: Call) -> None:
+        """Adds what a call leads to."""
+        if len(way.outer) > MAX_NESTING:
+            return
+        call = self.evaluator.direct(call)
+        if self.enqueues.overridden(way, call) or self.enqueues.enqueued(way, call):
+            return
+        if self.invokes.invoked(way, call) or self.enqueues.called_job(way, call):
+            return
+        resolved = self.evaluator.resolve(call.func)
+        parts = options(resolved) if isinstance(resolved, Union) else (call.func,)
+        inner = way.apart()
+        for part in parts:
+            self._reach_one(inner, part, call, "high" if len(parts) == 1 else "medium")
+        if self._is_method_of_job(call.func):
+            way.found.waiting(inner.found)
+        else:
+            way.found.add(inner.found)
+
+    def _reach_one(self, way: Way, callee: Value, call: Call, sure: Confidence) -> None:
+        """Adds what one of the values that a call may mean leads to."""
+        some = False
+        for choice, test in self.choices.of(callee):
+            for ref, names, args, confidence in list(self.callables(choice)):
+                some = True
+                sure_of = weakest(sure, confidence, "high" if choice is callee else "medium")
+                given = ((*names, *call.names), (*args, *call.args))
+                self.enter(way, ref, *given, confidence=sure_of, callee=choice, test=test)
+        if not some and self.choices.is_open(callee):
+            way.found.opens.append(Open(callee, call.names, call.args, way.site, way.hop, way.outer))
+
+    def _is_method_of_job(self, callee: Value) -> bool:
+        """Whether a job's own class is asked to enqueue it, in a method that the project overrides."""
+        owner = self.evaluator.resolve(callee.base) if isinstance(callee, Attr) else None
+        return isinstance(owner, Call) and any(True for _ in self.evaluator.jobs_of(owner))
+
+    def enter(
+        self,
+        way: Way,
+        ref: FunctionRef,
+        names: tuple[str, ...],
+        args: tuple[Value, ...],
+        *,
+        confidence: Confidence = "high",
+        callee: Value = UNKNOWN,
+        enqueue: v.Enqueue | None = None,
+        unique: bool = False,
+        test: Value | None = None,
+        within: str = "",
+    ) -> None:
+        """Adds the edge into a project function, and those through it to functions that it is given."""
+        binding = arguments.bind(self.evaluator, ref, names, args)
+        method = callee if isinstance(callee, Attr) and isinstance(callee.base, Param) else None
+        crossing = Crossing(
+            way.site, way.hop, binding, confidence, enqueue, within, unique, method, callee=ref.id, test=test
+        )
+        way.found.edges.append(Edge(ref.id, (crossing, *way.outer)))
+        if not any(self.choices.carries(value) for value in binding.values()):
+            return
+        for inner in self.opens(self.program.function(ref.id)):
+            self._lift(way.found, inner, crossing, way.outer)
+
+    def _lift(self, found: Reached, inner: Open, crossing: Crossing, outer: tuple[Crossing, ...]) -> None:
+        """What an open call of a helper becomes where the helper is called with `crossing`'s binding."""
+        callee = substitute(inner.callee, crossing.binding)
+        around = (*inner.outer, crossing, *outer)
+        way = Way(found, inner.site, inner.hop, around)
+        if inner.register is not None:
+            self.registrations.lift(found, inner, callee, crossing, around)
+            return
+        if inner.enqueue is not None:
+            self.enqueues.job(way, around, inner.enqueue, callee, (inner.names, inner.args))
+            return
+        if callee.free != inner.callee.free:
+            args = tuple(substitute(arg, crossing.binding) for arg in inner.args)
+            known = Call(callee, inner.names, args, inner.site.call.at)
+            self.registrations.note_known(found, known, around[-1].site)
+        self.reach(way, Call(callee, inner.names, inner.args, inner.site.call.at))
