@@ -1,4 +1,4 @@
-"""The notations of `vocabulary.py` as regular expressions, and which field of an entry is written in which."""
+"""The notations of `vocabulary` as regular expressions, and which field of an entry is written in which."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def _typed(evaluator: Evaluator, param: Param, value: Value) -> Value:
 
 
 def argument(evaluator: Evaluator, call: Call, notation: str) -> Value | None:
-    """The argument of a call that a pack's notation names (see `vocabulary.py`); None where it is not given."""
+    """The argument of a call that a pack's notation names (see `vocabulary`); None where it is not given."""
     head, *path = notation.split("/")
     value = _plain(evaluator, call, head)
     for key in path:

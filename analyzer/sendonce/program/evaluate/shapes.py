@@ -40,7 +40,7 @@ class Shapes:
         self._once = evaluator.memo.once
 
     def shapes(self, value: Value) -> frozenset[str]:
-        """The names under which packs may know a value: see `vocabulary.py` for the notation."""
+        """The names under which packs may know a value: see `vocabulary` for the notation."""
         return self._once(("shapes", value), lambda: frozenset(self._shapes(value)), frozenset())
 
     def _shapes(self, value: Value) -> Iterator[str]:

@@ -1,0 +1,33 @@
+"""HTTP requests and logs: keys of clients, answers, lines that say what happened."""
+
+from __future__ import annotations
+
+from sendonce.vocabulary.entry import Entry
+
+
+class Answer(Entry, frozen=True, kw_only=True):
+    """Calls that make an HTTP response or end the request; `status` is its argument, `default` without it."""
+
+    calls: tuple[str, ...]
+    status: tuple[str, ...] = ()
+    default: int = 200
+
+
+class RequestKey(Entry, frozen=True, kw_only=True):
+    """Request headers with a client's idempotency key."""
+
+    headers: tuple[str, ...]
+
+
+class Log(Entry, frozen=True, kw_only=True):
+    """Calls that write a log line or bind context to later ones."""
+
+    calls: tuple[str, ...] = ()
+    binds: tuple[str, ...] = ()
+    """Calls whose keyword arguments stand in every later line."""
+    correlation: tuple[str, ...] = ()
+    """Names of a field or attribute that identify the run."""
+    entity: tuple[str, ...] = ()
+    """Names that identify the object."""
+    what: tuple[str, ...] = ()
+    """Names that say which mail or event it was."""
