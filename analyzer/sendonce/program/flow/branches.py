@@ -1,0 +1,195 @@
+"""Branches, loops and blocks: what holds inside them, and what is left of it behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sendonce import facts
+from sendonce.program import held as h
+from sendonce.program.held import Held
+from sendonce.program.symbols import Body
+from sendonce.program.values import (
+    UNKNOWN,
+    Const,
+    Element,
+    Seq,
+    Union,
+    Value,
+    union,
+)
+
+if TYPE_CHECKING:
+    from sendonce.program.flow.walk import Walk
+
+
+def if_(walk: Walk, node: facts.If) -> None:
+    """Walks both branches, each knowing the test, and goes on with what they agree on."""
+    test = walk.read(node.test)
+    start, known = walk.held, dict(walk.locals)
+    ends: list[tuple[Held | None, dict[str, Value]]] = []
+    for body, holds in ((node.body, True), (node.orelse, False)):
+        walk.held, walk.locals, walk.alive = start, dict(known), True
+        walk.assume(test, holds, node.test.at)
+        walk.block(body)
+        if walk.alive:
+            ends.append((walk.held, walk.locals))
+    _joined(walk, start, ends)
+
+
+def _joined(walk: Walk, start: Held | None, ends: list[tuple[Held | None, dict[str, Value]]]) -> None:
+    """Goes on after branches; dead if none of them can be left."""
+    walk.alive = bool(ends)
+    if ends:
+        branches = [known for _, known in ends]
+        walk.locals = _merged(branches)
+        walk.held = h.join(start, [end for end, _ in ends], _chosen(branches, walk.locals))
+
+
+def while_(walk: Walk, node: facts.While) -> None:
+    """Walks the body once, knowing the test."""
+    test = walk.read(node.test)
+    endless = isinstance(test, Const) and bool(test.value)
+    start, known = walk.held, dict(walk.locals)
+    walk.held = h.add(walk.held, h.Loop(node.at, None))
+    if not endless:
+        walk.assume(test, True, node.test.at)
+    _loop(walk, node.body, node.orelse, start, known, None if endless else test, node.test.at)
+
+
+def for_(walk: Walk, node: facts.For) -> None:
+    """Walks the body once for any item."""
+    over = walk.read(node.iter)
+    start, known = walk.held, dict(walk.locals)
+    walk.held = h.add(walk.held, h.Loop(node.at, over))
+    walk.bind(node.target, Element(over))
+    _loop(walk, node.body, node.orelse, start, known, UNKNOWN, node.at)
+
+
+def _loop(
+    walk: Walk,
+    body: Body,
+    orelse: Body,
+    start: Held | None,
+    known: dict[str, Value],
+    test: Value | None,
+    at: facts.Span,
+) -> None:
+    """Walks a loop's body; `test` is None for a loop that only `break` leaves."""
+    walk.breaks.append([])
+    walk.block(body)
+    after = walk.locals if walk.alive else known
+    breaks = walk.breaks.pop()
+    walk.held, walk.locals = start, _merged([known, after])
+    passed = test is not None or bool(breaks)
+    walk.alive = passed
+    if not passed:
+        return
+    if test is None:
+        walk.held = h.join(start, breaks)
+    elif not breaks:
+        walk.assume(test, False, at)
+    walk.block(orelse)
+    if orelse and breaks:
+        # A `break` passes the `else` by.
+        walk.held = h.join(start, [*breaks, walk.held] if walk.alive else breaks)
+        walk.alive = True
+
+
+def with_(walk: Walk, node: facts.With) -> None:
+    """Walks the body inside the contexts."""
+    start = walk.held
+    entered: list[h.Inside] = []
+    for item in node.items:
+        value = walk.read(item.context)
+        site = walk.flow.sites[-1] if walk.flow.sites and walk.flow.sites[-1].call is value else None
+        inside = h.Inside(value, item.context.at, site)
+        walk.held = h.add(walk.held, inside)
+        entered.append(inside)
+        if item.target is not None:
+            walk.bind(item.target, Element(value, True))
+    walk.block(node.body)
+    if walk.alive:
+        for inside in reversed(entered):
+            walk.held = h.add(h.without(walk.held, start, inside), h.Left(inside))
+    if any(walk.evaluator.suppresses(inside.value) for inside in entered):
+        walk.held = h.join(start, [walk.held, start]) if walk.alive else start
+        walk.alive = True
+
+
+def try_(walk: Walk, node: facts.Try) -> None:
+    """Walks body, `else`, handlers and `finally`; handlers begin anywhere in the body."""
+    start, known = walk.held, dict(walk.locals)
+    handlers = tuple((_exception_types(walk, handler), handler.at) for handler in node.handlers)
+    trying = h.Trying(node.at, handlers)
+    if handlers:
+        walk.held = h.add(walk.held, trying)
+    walk.block(node.body)
+    ended = walk.held if walk.alive else None
+    ends: list[tuple[Held | None, dict[str, Value]]] = []
+    after_body = _merged([known, walk.locals])
+    if walk.alive:
+        walk.held = h.without(walk.held, start, trying)
+        walk.block(node.orelse)
+        if walk.alive:
+            ends.append((walk.held, walk.locals))
+    left: list[facts.Span] = []
+    for handler, (types, at) in zip(node.handlers, handlers, strict=True):
+        walk.held = h.add(start, h.Caught(trying, types, at, ended))
+        walk.locals, walk.alive = dict(after_body), True
+        if handler.name is not None:
+            walk.locals[handler.name] = UNKNOWN
+        walk.block(handler.body)
+        if walk.alive:
+            ends.append((walk.held, walk.locals))
+        else:
+            left.append(at)
+    _joined(walk, start, ends)
+    if left and walk.alive:
+        walk.held = h.add(walk.held, h.Passed(trying, tuple(left)))
+    if node.final:
+        _finally(walk, node.final, start)
+
+
+def _finally(walk: Walk, final: Body, start: Held | None) -> None:
+    """A `finally` block runs whichever way the `try` ends."""
+    reached = walk.alive
+    if not reached:
+        walk.held = start
+    walk.alive = True
+    walk.block(final)
+    walk.alive = walk.alive and reached
+
+
+def _exception_types(walk: Walk, handler: facts.Handler) -> tuple[Value, ...]:
+    """The classes that a handler names; none for a bare `except`."""
+    if handler.type is None:
+        return ()
+    value = walk.read(handler.type)
+    return value.items if isinstance(value, Seq) else (value,)
+
+
+def _merged(branches: list[dict[str, Value]]) -> dict[str, Value]:
+    """Local variables after branches: what they agree on, or one of their values."""
+    first, *others = branches
+    if not others:
+        return first
+    merged: dict[str, Value] = {}
+    for name in dict.fromkeys(name for branch in branches for name in branch):
+        values = [branch[name] for branch in branches if name in branch]
+        merged[name] = values[0] if all(value is values[0] for value in values) else union(values)
+    return merged
+
+
+def _chosen(branches: list[dict[str, Value]], merged: dict[str, Value]) -> tuple[tuple[Value, tuple[Value, ...]], ...]:
+    """For each variable on which branches do not agree: the value it has now and its value in each branch."""
+    found: dict[Value, tuple[Value, ...]] = {}
+    for name, value in merged.items():
+        if isinstance(value, Union) and len(branches) > 1:
+            values = tuple(branch.get(name, UNKNOWN) for branch in branches)
+            if any(one is not value for one in values):
+                found[value] = values if value not in found else tuple(map(_either, found[value], values))
+    return tuple(found.items())
+
+
+def _either(left: Value, right: Value) -> Value:
+    return union((left, right))

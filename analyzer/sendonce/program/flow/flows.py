@@ -1,0 +1,29 @@
+"""The walks of a program."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow.found import Flow
+from sendonce.program.flow.walk import Walk
+from sendonce.program.symbols import Function
+
+
+class Flows:
+    """The walks of a program's functions, each done once."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self._known: dict[str, Flow] = {}
+        evaluator.flow_of = self.of
+
+    def of(self, function: Function) -> Flow:
+        """The walk over a function; empty for one that is being walked just now."""
+        found = self._known.get(function.id)
+        if found is None:
+            found = self._known[function.id] = Flow(function)
+            # What nests deeper than can be walked leaves what was found before it.
+            with self._evaluator.memo.afresh(), suppress(RecursionError):
+                Walk(self._evaluator, function, found).run()
+        return found
