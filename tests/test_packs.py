@@ -101,7 +101,7 @@ def test_well_formed_shapes_and_arguments(tmp_path: Path) -> None:
         ('[[returns]]\ncalls = ["a.f"]\nvalue = "klass:x"', 'returns[0].value: "klass:x" is no value'),
         (
             '[[trigger]]\nkind = "job"',
-            "trigger[0]: one of decorators, registers, bases, functions, settings, marked is",
+            "trigger[0]: one of decorators, registers, bases, functions, settings is",
         ),
         ('[[trigger]]\nkind = "job"\nfunctions = ["x"]', 'trigger[0].functions[0]: "x" is no "path glob::name"'),
         ('[[http]]\nhosts = ["x.com"]\npaths = ["("]', 'http[0].paths[0]: "(" is no regular expression'),

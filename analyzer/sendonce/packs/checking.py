@@ -172,6 +172,6 @@ def _malformed_returns(entry: v.Returns, key: str) -> Iterator[str]:
 
 
 def _empty_trigger(entry: v.Trigger, key: str) -> Iterator[str]:
-    known = ("decorators", "registers", "bases", "functions", "settings", "marked")
+    known = ("decorators", "registers", "bases", "functions", "settings")
     if not any(getattr(entry, field) for field in known):
         yield f"{key}: one of {', '.join(known)} is needed"

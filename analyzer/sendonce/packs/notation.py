@@ -37,7 +37,7 @@ _ARGUMENTS = """
 """
 _FREE = """
     parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique
-    limit endless redelivers scopes methods functions settings kinds lists marked after autocommits words
+    limit endless redelivers scopes methods functions settings kinds lists after autocommits words
     weak_words event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides rounds
     Setting.names correlation entity what addresses
 """

@@ -66,7 +66,6 @@ class Tables:
     trigger_bases: Lookup[v.Trigger] = Lookup("trigger", "bases")
     trigger_functions: Lookup[v.Trigger] = Lookup("trigger", "functions", verbatim=True)
     trigger_settings: Lookup[v.Trigger] = Lookup("trigger", "settings", verbatim=True)
-    trigger_marked: Lookup[v.Trigger] = Lookup("trigger", "marked", verbatim=True)
     trigger_starts: Lookup[v.Trigger] = Lookup("trigger", "starts")
 
     job_decorators: Lookup[v.Job] = Lookup("job", "decorators")

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 
 from sendonce import facts
-from sendonce.program import starts
 from sendonce.program.connections import Connections
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.link import Edge, Linker
 from sendonce.program.loose import Loose
+from sendonce.program.starts import Registry
 from sendonce.program.symbols import Class, Function, Module
 from sendonce.program.values import Attr
 
@@ -34,7 +34,7 @@ class Callers:
         self.linker = linker
         self.connections = Connections(evaluator, flows, linker)
         self.loose = Loose(evaluator)
-        self.registry = starts.Registry(evaluator, flows, linker)
+        self.registry = Registry(evaluator, flows, linker)
         self.registry.into = self.into
         self._into: dict[str, list[Edge]] = {}
         self._fresh: list[Edge] = []

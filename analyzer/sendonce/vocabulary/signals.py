@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sendonce.vocabulary.entry import Entry, Kind, Win
+from sendonce.vocabulary.entry import Entry, Kind, Scalar, Win
 
 
 class Signal(Entry, frozen=True, kw_only=True):

@@ -28,8 +28,6 @@ class Trigger(Entry, frozen=True, kw_only=True):
     assigned attribute (`celery.Celery().conf.beat_schedule/*/task`). `detail` then holds sibling keys."""
     lists: tuple[str, ...] = ()
     """Class attributes of `bases` that list handlers: functions, or names of methods (the admin's `actions`)."""
-    marked: tuple[str, ...] = ()
-    """Attributes that, set true on a function, make it a handler."""
     starts: tuple[str, ...] = ()
     """Calls that start the scheduler in this process; without one its jobs run nowhere here."""
     blocks: tuple[str, ...] = ()
