@@ -91,7 +91,7 @@ def _in_module(
                     continue
                 row = _row(value)
                 task = row.get(name)
-                if isinstance(task, facts.Constant) and starts.means(str(task.value), function):
+                if isinstance(task, facts.Constant) and starts.tables.means(str(task.value), function):
                     given = tuple((word, _form(reader.read(row[word]))) for word in _ARGUMENTS if word in row)
                     rest = tuple((w, _form(reader.read(e))) for w, e in row.items() if w not in (name, *_ARGUMENTS))
                     yield Schedule(Place(module.path, *key.at), _listed_arguments(given), rest, id(node))
