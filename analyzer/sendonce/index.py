@@ -33,11 +33,35 @@ Words = tuple[tuple[SourceFile, set[bytes]], ...]
 
 _DEFINED = re.compile(rb"\b(?:class|def)\s+([\w\x80-\xff]+)")
 _INHERITED = re.compile(
-    rb"(?:\bclass\s+(?=[\w\x80-\xff])|^[ \t]*@)(?P<header>[^:]*)"
-    rb"|(?P<renamed>[\w\x80-\xff]+)\s+as\b"
-    rb"|=[\w\x80-\xff. \t]*?(?P<assigned>[\w\x80-\xff]+)[ \t]*$",
+    rb"(?:\bclass\s+(?=[\w\x80-\xff])|^[ \t]*(?P<at>@))(?P<header>[^:]*)"
+    rb"|(?P<renamed>[\w\x80-\xff]+)\s+as\s+(?P<alias>[\w\x80-\xff]+)"
+    rb"|(?:(?P<new>[\w\x80-\xff]+)[ \t]*)?=[\w\x80-\xff. \t]*?(?P<assigned>[\w\x80-\xff]+)[ \t]*$",
     re.MULTILINE,
 )
+_BOUND = re.compile(rb"^[ \t]+([\w\x80-\xff]+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Below:
+    """The classes below one, as far as text tells."""
+
+    bound: frozenset[bytes]
+    """Names that some of them may bind."""
+    several: bool
+    """Whether one may have several bases."""
+
+    def binds(self, name: str) -> bool:
+        """Whether one of the classes may bind a name in its body."""
+        return name.encode("utf-8", "surrogateescape") in self.bound
+
+
+@dataclass(frozen=True)
+class _Header:
+    """A class's name, the words of its header and decorators, and whether there may be several bases."""
+
+    name: bytes
+    words: frozenset[bytes]
+    several: bool
 
 
 @dataclass(frozen=True)
@@ -48,16 +72,31 @@ class _Headers:
     """Names of its classes and functions."""
     inherited: frozenset[bytes]
     """Words in headers and decorators of classes, words that get another name."""
+    classes: tuple[_Header, ...]
+    """Its classes; a new name for another counts as a class below it."""
+    bound: frozenset[bytes]
+    """Names that its classes may bind in their bodies: of functions, and of what stands before `=` in indented lines."""
 
 
 def _headers(content: bytes) -> _Headers:
     inherited: set[bytes] = set()
+    classes: list[_Header] = []
     for match in _INHERITED.finditer(content):
-        if match["header"] is not None:
-            inherited.update(match["header"].translate(_SPACES).split())
-        else:
-            inherited.add(match["renamed"] or match["assigned"])
-    return _Headers(frozenset(_DEFINED.findall(content)), frozenset(inherited))
+        header = match["header"]
+        if header is None:
+            old = match["renamed"] or match["assigned"]
+            inherited.add(old)
+            classes.append(_Header(match["alias"] or match["new"] or b"", frozenset((old,)), False))
+            continue
+        words = header.translate(_SPACES).split()
+        inherited.update(words)
+        if match["at"] is None:
+            classes.append(_Header(words[0], frozenset(words[1:]), b"," in header))
+        elif b"class" in words[:-1]:
+            name = words[words.index(b"class") + 1]
+            classes.append(_Header(name, frozenset(words), b"," in header))
+    defined = frozenset(_DEFINED.findall(content))
+    return _Headers(defined, frozenset(inherited), tuple(classes), defined.union(_BOUND.findall(content)))
 
 
 class WordIndex:
@@ -77,6 +116,7 @@ class WordIndex:
         self._answers: dict[tuple[tuple[str, ...], tuple[Role, ...]], tuple[SourceFile, ...]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
         self._headers: dict[str, _Headers] = {}
+        self._below: dict[str, Below] = {}
         self._unread: dict[str, Problem] = {}
 
     @property
@@ -102,6 +142,30 @@ class WordIndex:
         """The application files in which a class may inherit from one of this name, or give it another name."""
         word = name.encode("utf-8", "surrogateescape")
         return tuple(file for file in self.files_with(name) if word in self._headers_of(file).inherited)
+
+    def below(self, name: str) -> Below:
+        """The classes that may inherit from one of this name, directly or not, as far as text tells."""
+        found = self._below.get(name)
+        if found is None:
+            found = self._below[name] = self._found_below(name.encode("utf-8", "surrogateescape"))
+        return found
+
+    def _found_below(self, name: bytes) -> Below:
+        todo, seen = [name], {name}
+        files: dict[str, SourceFile] = {}
+        several = False
+        while todo:
+            word = todo.pop()
+            for file in self.files_with(word.decode("utf-8", "surrogateescape")):
+                for below in self._headers_of(file).classes:
+                    if word in below.words:
+                        files[file.path] = file
+                        several = several or below.several
+                        if below.name not in seen:
+                            seen.add(below.name)
+                            todo.append(below.name)
+        bound = frozenset[bytes]().union(*(self._headers_of(file).bound for file in files.values()))
+        return Below(bound, several)
 
     def _headers_of(self, file: SourceFile) -> _Headers:
         found = self._headers.get(file.path)

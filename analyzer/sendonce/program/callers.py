@@ -13,8 +13,10 @@ from sendonce import facts
 from sendonce.program.connections import Connections
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
+from sendonce.program.held import Site
 from sendonce.program.link import Edge, Linker
 from sendonce.program.loose import Loose
+from sendonce.program.mentions import mentions
 from sendonce.program.starts import Registry
 from sendonce.program.symbols import Class, Function, Module
 from sendonce.program.values import Attr
@@ -39,7 +41,7 @@ class Callers:
         self._into: dict[str, list[Edge]] = {}
         self._fresh: list[Edge] = []
         self._passed_on: set[str] = set()
-        self._linked: set[str] = set()
+        self._linked: set[Site] = set()
         self._carriers: dict[str, frozenset[str]] = {}
 
     def into(self, function: str) -> tuple[Edge, ...]:
@@ -68,8 +70,8 @@ class Callers:
 
     def _link_callers(self, function: Function) -> None:
         """Links the candidates for a function's callers, and for those of one that calls it on what it was given."""
-        for candidate in self._candidates(function):
-            self._link(candidate)
+        for candidate, words in self._candidates(function):
+            self._link(candidate, words)
             if candidate.id not in self._passed_on and self._calls_given(candidate, function.name):
                 self._passed_on.add(candidate.id)
                 self._link_callers(candidate)
@@ -78,7 +80,9 @@ class Callers:
         """Whether a function calls a method of this name on something that only its own callers can tell."""
         return any(
             isinstance(one.callee, Attr) and one.callee.name == name and len(one.outer) == 0
-            for one in self.linker.opens(candidate)
+            for site in self.flows.of(candidate).sites
+            if name in mentions(site.call.func)
+            for one in self.linker.reached(site).opens
         )
 
     def _after_jobs(self, function: Function) -> Iterator[Edge]:
@@ -93,11 +97,12 @@ class Callers:
                 for site in self.flows.of(body).sites:
                     yield from self.linker.ended(site, function, home)
 
-    def _link(self, function: Function) -> None:
-        if function.id in self._linked:
-            return
-        self._linked.add(function.id)
+    def _link(self, function: Function, words: frozenset[str] | None = None) -> None:
+        """Links the calls of a function in which one of some words stands, else all of them."""
         for site in self.flows.of(function).sites:
+            if site in self._linked or (words is not None and words.isdisjoint(mentions(site.call))):
+                continue
+            self._linked.add(site)
             reached = self.linker.reached(site)
             for edge in (*reached.edges, *self.loose.note(site, reached)):
                 self._add(edge)
@@ -113,74 +118,94 @@ class Callers:
 
     # ------------------------------------------------------------------ candidates
 
-    def _candidates(self, function: Function) -> Iterator[Function]:
-        """Functions that may lead to this one, each once, in a fixed order."""
+    def _candidates(self, function: Function) -> Iterator[tuple[Function, frozenset[str] | None]]:
+        """Functions that may lead to this one, in a fixed order, each with the words of the calls that may.
+
+        No words stand for all calls.
+        """
         found: dict[str, Function] = {}
-        for candidate in self._unordered(function):
+        words: dict[str, set[str] | None] = {}
+        for candidate, own in self._unordered(function):
             found.setdefault(candidate.id, candidate)
-            if isinstance(candidate.node, facts.ModuleFacts):
-                for holder in self._holders(candidate, function):
-                    found.setdefault(holder.id, holder)
-        yield from (found[id] for id in sorted(found))
+            before = words.setdefault(candidate.id, set())
+            words[candidate.id] = None if own is None or before is None else before | own
+        for id in sorted(found):
+            known = words[id]
+            yield found[id], None if known is None else frozenset(known)
 
-    def _holders(self, body: Function, function: Function) -> Iterator[Function]:
-        """Functions that mention a module variable which holds the function (a table, a partial, an instance)."""
-        for name in body.module.aliases.get(function.name, ()):
-            yield from self._by_name(body, name)
+    def _unordered(self, function: Function) -> Iterator[tuple[Function, set[str] | None]]:
+        """The candidates as they are found: what mentions the function, holds it, or looks it up by name."""
+        yield function.module.body, None
+        yield from self._enclosing(function)
+        for one, words in self._mentioning(function):
+            yield one, words
+            if isinstance(one.node, facts.ModuleFacts):
+                yield from self._holders(one, function)
+        for other in self._looking_up(function):
+            yield other, {"getattr"}
+            yield from self._mentioning(other)
 
-    def _unordered(self, function: Function) -> Iterator[Function]:
-        yield function.module.body
+    def _enclosing(self, function: Function) -> Iterator[tuple[Function, set[str] | None]]:
+        """The functions around an inner one, and those that use what these give."""
         parent = function.parent
         while parent is not None:
-            yield parent
-            for one in self._mentioning(parent):
-                yield one
+            yield parent, None
+            for one, words in self._mentioning(parent):
+                yield one, words
                 if one is one.module.body:
                     yield from self._decorated_callers(one.module, parent.name)
+                    yield from self._holders(one, function)
             parent = parent.parent
-        yield from self._mentioning(function)
-        for other in self._looking_up(function):
-            yield other
-            yield from self._mentioning(other)
+
+    def _holders(self, body: Function, function: Function) -> Iterator[tuple[Function, set[str] | None]]:
+        """Functions that mention a module variable which holds the function (a table, a partial, an instance)."""
+        for name in body.module.aliases.get(function.name, ()):
+            for one in self._by_name(body, name):
+                yield one, {name, function.name}
 
     def _looking_up(self, function: Function) -> Iterator[Function]:
         """Functions that look attributes up by a name that is not written out, where this one may be meant."""
         modules = {function.module.path: function.module}
         if function.cls is not None:
             modules.update((cls.module.path, cls.module) for cls in self.evaluator.hierarchy.mro(function.cls.id))
-        else:
-            for file in self.program.index.files_with("getattr", function.module.key.rpartition(".")[2]):
-                module = self.program.module_of(file)
-                if module is not None:
-                    modules[file.path] = module
         for path in sorted(modules):
-            for one in modules[path].functions.values():
-                if one is not function and "getattr" in one.words:
-                    yield one
+            yield from (one for one in modules[path].mentioning("getattr") if one is not function)
+        if function.cls is None:
+            yield from self._looking_into(function.module)
 
-    def _decorated_callers(self, module: Module, decorator: str) -> Iterator[Function]:
+    def _looking_into(self, module: Module) -> Iterator[Function]:
+        """Functions of other modules that look up attributes of this one."""
+        name = module.key.rpartition(".")[2]
+        for file in self.program.index.files_with("getattr", name):
+            other = self.program.module_of(file)
+            if other is not None and other is not module:
+                names = {name, *other.aliases.get(name, ())}
+                yield from (one for one in other.mentioning("getattr") if not names.isdisjoint(one.words))
+
+    def _decorated_callers(self, module: Module, decorator: str) -> Iterator[tuple[Function, set[str] | None]]:
         """Functions that mention one which this decorator wraps: calling that runs the wrapper."""
         for function in module.functions.values():
             if decorator in function.decorator_words:
                 yield from self._mentioning(function)
 
-    def _registering(self, cls: Class) -> Iterator[Function]:
+    def _registering(self, cls: Class) -> Iterator[tuple[Function, set[str] | None]]:
         """Module bodies that mention a class or a subclass: a framework may be handed it there."""
         for one in (cls, *self.evaluator.hierarchy.subclasses(cls.id)):
             files = self.program.index.files_with(one.name)
             for file in files if len(files) <= COMMON else ():
                 module = self.program.module_of(file)
                 if module is not None and one.name in module.body.words:
-                    yield module.body
+                    yield module.body, {one.name}
 
-    def _mentioning(self, function: Function) -> Iterator[Function]:
+    def _mentioning(self, function: Function) -> Iterator[tuple[Function, set[str] | None]]:
         if isinstance(function.node, facts.ModuleFacts | facts.Lambda):
             return
         if function.cls is not None:
             yield from self._registering(function.cls)
             yield from self._method_mentions(function, function.cls)
             return
-        yield from self._by_name(function, function.name)
+        for one in self._by_name(function, function.name):
+            yield one, {function.name}
 
     def _by_name(self, function: Function, name: str) -> Iterator[Function]:
         files = self.program.index.files_with(name)
@@ -206,7 +231,7 @@ class Callers:
                 return True
         return self.program.index.has(file, tail)
 
-    def _method_mentions(self, function: Function, cls: Class) -> Iterator[Function]:
+    def _method_mentions(self, function: Function, cls: Class) -> Iterator[tuple[Function, set[str] | None]]:
         words = [function.name]
         if function.name == "__init__":
             words = [cls.name, *(below.name for below in self.evaluator.hierarchy.subclasses(cls.id))]
@@ -220,7 +245,8 @@ class Callers:
                 if carriers is not None and not any(self.program.index.has(file, name) for name in carriers):
                     continue
                 module = self.program.module_of(file)
-                yield from module.mentioning(word) if module is not None else ()
+                for one in module.mentioning(word) if module is not None else ():
+                    yield one, {word}
 
     def _implicit(self, name: str) -> list[str]:
         """The last names of library calls that lead to a method of this name (`create` to `save`)."""

@@ -32,6 +32,9 @@ from sendonce.program.values import (
 
 MAX_CARRIER_FILES = 400
 
+Link = Callable[[Function, frozenset[str]], None]
+"""Links the calls of a function in which one of some words stands."""
+
 
 @dataclass(frozen=True, eq=False)
 class Connection:
@@ -141,7 +144,7 @@ class Connections:
             if any(edge.target == function for edge in connection.edges):
                 yield connection
 
-    def firing(self, function: Function, link: Callable[[Function], None]) -> Iterator[Edge]:
+    def firing(self, function: Function, link: Link) -> Iterator[Edge]:
         """The edges into a function from calls that fire a signal that it is attached to."""
         for connection in list(self.of(function.id)):
             for fired in self._fired(connection, link):
@@ -149,7 +152,7 @@ class Connections:
                     if edge.target == function.id:
                         yield self._edge(edge, fired)
 
-    def _fired(self, connection: Connection, link: Callable[[Function], None]) -> Iterator[Fired]:
+    def _fired(self, connection: Connection, link: Link) -> Iterator[Fired]:
         own = [signal for signal in connection.signals if isinstance(signal, Call)]
         for signal in own:
             yield from self._own_sends(connection, signal, link)
@@ -158,11 +161,11 @@ class Connections:
             if isinstance(sender, ClassRef):
                 yield from self._model_sends(sender, entries, link)
 
-    def _own_sends(self, connection: Connection, signal: Call, link: Callable[[Function], None]) -> Iterator[Fired]:
+    def _own_sends(self, connection: Connection, signal: Call, link: Link) -> Iterator[Fired]:
         """Calls of `send` on a project's own signal object."""
         for name in self._bound_names(signal):
             for function in self.program.mentioning(name):
-                link(function)
+                link(function, frozenset((name,)))
                 for site in self.flows.of(function).sites:
                     func = site.call.func
                     if (
@@ -181,13 +184,15 @@ class Connections:
                 yield name
 
     def _model_sends(
-        self, sender: ClassRef, entries: list[v.Signal], link: Callable[[Function], None]
+        self, sender: ClassRef, entries: list[v.Signal], link: Link
     ) -> Iterator[Fired]:
         """Calls that save, create or delete rows of a sender."""
         words = sorted({send.rpartition(".")[2].removesuffix("()") for entry in entries for send in entry.sends})
         for function in self._near(sender, words):
-            link(function)
+            link(function, frozenset(words))
             for site in self.flows.of(function).sites:
+                if not isinstance(site.call.func, Attr) or site.call.func.name not in words:
+                    continue
                 fired = [one for one in (self._fires(site, entry, sender) for entry in entries) if one is not None]
                 if fired:
                     yield min(fired, key=lambda one: one.saved is None or one.saved.new is None)

@@ -151,7 +151,16 @@ class Hierarchy:
 
     def overridden(self, id: str, name: str) -> bool:
         """Whether a class below binds a name in its body."""
-        return any(name in cls.scope for cls in self.subclasses(id))
+        return any(True for _ in self.overriding(id, name))
+
+    def overriding(self, id: str, name: str) -> Iterator[Class]:
+        """The classes below a class that bind a name in their bodies, by id; none is parsed if text rules them out."""
+        if self.program.index.below(self.program.cls(id).name).binds(name):
+            yield from (cls for cls in self.subclasses(id) if name in cls.scope)
+
+    def mixing(self, id: str) -> tuple[Class, ...]:
+        """All known classes below a class, if one of them may have other bases beside it; else none."""
+        return self.subclasses(id) if self.program.index.below(self.program.cls(id).name).several else ()
 
     def fields(self, id: str) -> tuple[str, ...]:
         """The annotated names in the bodies of a class without a constructor of its own, the bases' first."""

@@ -216,7 +216,7 @@ class Attributes:
     def _of_super(self, cls: str, receiver: Value, name: str, unresolved: Value) -> Value:
         found: list[Value] = []
         types = self.evaluator.types(receiver)
-        below = self.hierarchy.subclasses(cls) if isinstance(receiver, Param) else ()
+        below = self.hierarchy.mixing(cls) if isinstance(receiver, Param) else ()
         for one in (types, *((ClassRef(sub.id),) for sub in below)):
             for home in self.hierarchy.after(cls, one):
                 bindings = home.scope.get(name)

@@ -198,7 +198,7 @@ class Callables:
             cls.methods[function.name]
             for one in self.evaluator.types(receiver)
             if isinstance(one, ClassRef) and function.name != "__init__"
-            for cls in self.evaluator.hierarchy.subclasses(one.id)
+            for cls in self.evaluator.hierarchy.overriding(one.id, function.name)
             if function.name in cls.methods and cls.methods[function.name] is not function
         ]
         yield Callee(ref, sure="medium" if others else "high")

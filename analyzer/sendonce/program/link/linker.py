@@ -83,7 +83,8 @@ class Linker:
                 return ()  # what is given is handed on through more helpers than anybody follows
             self._opens[function.id] = ()
             self._depth += 1
-            found = [one for site in self.flows.of(function).sites for one in self.reached(site).opens]
+            given = [site for site in self.flows.of(function).sites if site.call.free]
+            found = [one for site in given for one in self.reached(site).opens]
             self._depth -= 1
             self._opens[function.id] = tuple(found[:MAX_OPEN])
         return self._opens[function.id]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 
 from sendonce import vocabulary as v
 from sendonce.packs import Table as PackTable
@@ -13,7 +14,8 @@ from sendonce.program.held import Site
 from sendonce.program.link.callables import MAX_NESTING
 from sendonce.program.link.choices import Choices
 from sendonce.program.link.edges import Crossing, Handed, Open, Reached, Register
-from sendonce.program.values import Call, Param, Value, substitute
+from sendonce.program.mentions import mentions
+from sendonce.program.values import Call, ClassRef, FunctionRef, Param, Value, substitute
 
 
 class Registers:
@@ -26,6 +28,8 @@ class Registers:
 
     def of(self, call: Call) -> Iterator[tuple[Register, Value]]:
         """What a call hands to a framework, as packs say: triggers' handlers and those of signals."""
+        if not self._may_register(call.func):
+            return
         decorators = [(call, call.func)]
         if isinstance(call.func, Call):
             decorators.append((call.func, call.func.func))
@@ -38,6 +42,19 @@ class Registers:
             handler = arguments.first_argument(self.evaluator, call, entry.handler)
             if handler is not None:
                 yield Register(entry, call), handler
+
+    def _may_register(self, func: Value) -> bool:
+        """Whether a callee has a name under which packs know a registration, or is a class or result of the project."""
+        head = func.func if isinstance(func, Call) else func
+        if isinstance(head, ClassRef) or (isinstance(func, Call) and isinstance(head, FunctionRef)):
+            return True
+        return not self._names.isdisjoint(mentions(func))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        packs = self.packs
+        tables = (packs.trigger_decorators, packs.connect_decorators, packs.trigger_registers, packs.connect_registers)
+        return frozenset(shape.removesuffix("()").rpartition(".")[2] for table in tables for shape in table)
 
     def _entries(
         self, triggers: PackTable[v.Trigger], connects: PackTable[v.Connect], shape: Value
