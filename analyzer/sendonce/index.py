@@ -75,7 +75,7 @@ class _Headers:
     classes: tuple[_Header, ...]
     """Its classes; a new name for another counts as a class below it."""
     bound: frozenset[bytes]
-    """Names that its classes may bind in their bodies: of functions, and of what stands before `=` in indented lines."""
+    """Names that its classes may bind in their bodies: of functions, and what stands before `=` in indented lines."""
 
 
 def _headers(content: bytes) -> _Headers:

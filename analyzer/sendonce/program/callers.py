@@ -19,10 +19,14 @@ from sendonce.program.loose import Loose
 from sendonce.program.mentions import mentions
 from sendonce.program.starts import Registry
 from sendonce.program.symbols import Class, Function, Module
-from sendonce.program.values import Attr
+from sendonce.program.values import Attr, Call, FunctionRef, Value
 
 COMMON = 25
 """A method whose name stands in more files than this needs its class, or a name that carries it, beside it."""
+
+
+MAX_GIVING = 3
+"""Through how many functions that return it something is followed."""
 
 
 class Callers:
@@ -141,6 +145,8 @@ class Callers:
             yield one, words
             if isinstance(one.node, facts.ModuleFacts):
                 yield from self._holders(one, function)
+            else:
+                yield from self._given_by(one, function)
         for other in self._looking_up(function):
             yield other, {"getattr"}
             yield from self._mentioning(other)
@@ -162,6 +168,14 @@ class Callers:
         for name in body.module.aliases.get(function.name, ()):
             for one in self._by_name(body, name):
                 yield one, {name, function.name}
+
+    def _given_by(self, giver: Function, given: Function, depth: int = 0) -> Iterator[tuple[Function, set[str] | None]]:
+        """Functions that mention one which returns what is sought, a job or a signature of it for example."""
+        if depth < MAX_GIVING and giver.gives_something and _holds(self.flows.of(giver).returned, given.id):
+            for one, words in self._mentioning(giver):
+                yield one, words
+                if one is not giver:
+                    yield from self._given_by(one, giver, depth + 1)
 
     def _looking_up(self, function: Function) -> Iterator[Function]:
         """Functions that look attributes up by a name that is not written out, where this one may be meant."""
@@ -285,7 +299,20 @@ class Callers:
             for name in module.body.words & module.scope.keys():
                 if word in module.body.words and any(word in binding.words for binding in module.scope[name]):
                     yield name
+            for cls in module.classes.values() if word in module.body.words else ():
+                if any(word in binding.words for bindings in cls.scope.values() for binding in bindings):
+                    yield cls.name
 
 
 def _is_plain_name(name: str) -> bool:
     return name in {"get", "post", "put", "save", "send", "run", "handle", "__init__", "create", "update", "delete"}
+
+
+def _holds(value: Value, function: str) -> bool:
+    """Whether a value has a function in it, not only what calling it gives."""
+    if isinstance(value, FunctionRef):
+        return value.id == function
+    parts = value.parts()
+    if isinstance(value, Call) and not isinstance(value.func, Attr):
+        parts = value.args
+    return any(_holds(part, function) for part in parts)
