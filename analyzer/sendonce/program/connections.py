@@ -183,9 +183,7 @@ class Connections:
             if any(isinstance(b.node, facts.Call) and b.node.at[:2] == signal.at[1:] for b in bindings):
                 yield name
 
-    def _model_sends(
-        self, sender: ClassRef, entries: list[v.Signal], link: Link
-    ) -> Iterator[Fired]:
+    def _model_sends(self, sender: ClassRef, entries: list[v.Signal], link: Link) -> Iterator[Fired]:
         """Calls that save, create or delete rows of a sender."""
         words = sorted({send.rpartition(".")[2].removesuffix("()") for entry in entries for send in entry.sends})
         for function in self._near(sender, words):
