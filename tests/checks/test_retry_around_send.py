@@ -20,9 +20,13 @@ class Bill(models.Model):
 HEAD = """
 import smtplib
 import time
+import requests
 from celery import shared_task
 from django.core.mail import send_mail
+from django.db import OperationalError
 from django.utils import timezone
+from sendgrid import SendGridAPIClient, SendGridException
+from sendgrid.helpers.mail import Mail
 from tenacity import retry, retry_if_exception_type, stop_after_attempt
 from .models import Bill
 
@@ -63,6 +67,114 @@ def bill(pk):
 @retry(stop=stop_after_attempt(3), retry=retry_if_exception_type(ConnectionRefusedError))
 def bill(pk):
     send_mail("Your bill", "x", None, ["a@x.example"])
+""",
+    "the error that is waited for comes from a fetch before the mail": """
+@shared_task(autoretry_for=(requests.Timeout,), max_retries=3)
+def bill(pk):
+    rate = requests.get("https://rates.x.example").json()
+    send_mail(f"Your bill at {rate}", "x", None, ["a@x.example"])
+""",
+    "an error of the project that is raised before the mail alone": """
+class NoRate(Exception):
+    pass
+
+
+def rate():
+    if not requests.get("https://rates.x.example").ok:
+        raise NoRate
+    return 1
+
+
+@shared_task(autoretry_for=(NoRate,), max_retries=3)
+def bill(pk):
+    known = rate()
+    send_mail(f"Your bill at {known}", "x", None, ["a@x.example"])
+""",
+    "an error of the project that nothing raises": """
+class Lost(Exception):
+    pass
+
+
+@shared_task(autoretry_for=(Lost,), max_retries=3)
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])
+    Bill.objects.filter(pk=pk).update(mailed_at=timezone.now())
+""",
+    "an error that is made of a refused connection alone": """
+class Busy(Exception):
+    pass
+
+
+def deliver(to):
+    try:
+        send_mail("Your bill", "x", None, [to])
+    except ConnectionRefusedError as error:
+        raise Busy from error
+
+
+@shared_task(autoretry_for=(Busy,), max_retries=3)
+def bill(pk):
+    deliver("a@x.example")
+""",
+    "a client-side refusal": """
+@shared_task(autoretry_for=(SendGridException,), max_retries=3)
+def bill(pk):
+    SendGridAPIClient("key").send(Mail(from_email="b@x.example", to_emails="a@x.example", subject="Your bill"))
+""",
+    "the error of the project's own is swallowed further out": """
+class Lost(Exception):
+    pass
+
+
+def deliver(to):
+    try:
+        send_mail("Your bill", "x", None, [to])
+    except OSError as error:
+        raise Lost from error
+
+
+@shared_task(autoretry_for=(Exception,), max_retries=3)
+def bill(pk):
+    try:
+        deliver("a@x.example")
+    except Lost:
+        print("lost")
+""",
+    "only what the server has refused": """
+@shared_task(bind=True, max_retries=3)
+def bill(self, pk):
+    try:
+        send_mail("Your bill", "x", None, ["a@x.example"])
+    except smtplib.SMTPRecipientsRefused as error:
+        raise self.retry(exc=error)
+""",
+    "only where too much was asked of the provider": """
+@shared_task(bind=True, max_retries=3)
+def bill(self, pk):
+    answer = requests.post("https://api.postmarkapp.com/email", json={"To": "a@x.example", "Subject": "Your bill"})
+    if answer.status_code == 429:
+        raise self.retry(countdown=60)
+""",
+    "the job that is repeated ends with the enqueue": """
+@shared_task
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])
+
+
+@shared_task(autoretry_for=(Exception,), max_retries=3)
+def close_month(pk):
+    Bill.objects.get(pk=pk)
+    bill.delay(pk)
+""",
+    "a decorator around an enqueue": """
+@shared_task
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])
+
+
+@retry(stop=stop_after_attempt(3))
+def publish(pk):
+    bill.delay(pk)
 """,
     "a loop over different people": """
 def bill(people):
@@ -106,6 +218,88 @@ def bill(self, pk):
         send_mail("Your bill", "x", None, ["a@x.example"])  # sent
     except OSError as error:
         raise self.retry(exc=error)  # here
+""",
+    "the claim is made by who enqueues": """
+@shared_task(autoretry_for=(OSError,), max_retries=3)  # here
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])  # sent
+
+
+def due(pk):
+    if Bill.objects.filter(pk=pk, mailed_at=None).update(mailed_at=timezone.now()):
+        bill.delay(pk)
+""",
+    "an error of the project that is raised after the mail": """
+class NotFiled(Exception):
+    pass
+
+
+def file_away(pk):
+    if not Bill.objects.filter(pk=pk).exists():
+        raise NotFiled(pk)
+
+
+@shared_task(autoretry_for=(NotFiled,), max_retries=3)  # here
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])  # sent
+    file_away(pk)
+""",
+    "an error of the project that is made of the send's": """
+class Lost(Exception):
+    pass
+
+
+def deliver(to):
+    try:
+        send_mail("Your bill", "x", None, [to])  # sent
+    except OSError as error:
+        raise Lost from error
+
+
+@shared_task(autoretry_for=(Lost,), max_retries=3)  # here
+def bill(pk):
+    deliver("a@x.example")
+""",
+    "an error of the database after the mail": """
+@shared_task(autoretry_for=(OperationalError,), max_retries=3)  # here
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])  # sent
+    Bill.objects.filter(pk=pk).update(mailed_at=timezone.now())
+""",
+    "an error of another library after the mail": """
+@shared_task(autoretry_for=(requests.Timeout,), max_retries=3)  # here
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])  # sent
+    requests.put("https://books.x.example", json={"bill": pk})
+""",
+    "what stands after an enqueue may fail": """
+@shared_task
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])  # sent
+
+
+@shared_task(autoretry_for=(Exception,), max_retries=3)  # here
+def close_month(pk):
+    bill.delay(pk)
+    Bill.objects.filter(pk=pk).update(mailed_at=timezone.now())
+""",
+    "one server after another": """
+def bill(to):
+    for host in ("one.x.example", "two.x.example"):  # here
+        try:
+            smtplib.SMTP(host).sendmail("b@x.example", to, "Subject: Your bill")  # sent
+            return
+        except smtplib.SMTPException:
+            continue
+""",
+    "the job puts itself on the queue again": """
+@shared_task
+def bill(pk, attempt=0):
+    try:
+        send_mail("Your bill", "x", None, ["a@x.example"])  # sent
+    except OSError:
+        if attempt < 5:
+            bill.apply_async(args=(pk, attempt + 1), countdown=60)  # here
 """,
     "decorator on a helper": """
 @retry(stop=stop_after_attempt(3))  # here

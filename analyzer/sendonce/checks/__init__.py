@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sendonce.checks import (
+    batch_retry,
     double_send,
     duplicate_recipients,
     enqueue_before_commit,
@@ -15,6 +16,10 @@ from sendonce.checks import (
     retry_around_send,
     send_in_transaction,
     sends_on_every_save,
+    redelivered_job,
+    retry_around_send,
+    send_in_transaction,
+    unbounded_retry,
     webhook_without_event_id,
 )
 from sendonce.checks.base import Rule
@@ -32,8 +37,11 @@ RULES: tuple[Rule, ...] = (
     enqueue_in_transaction.RULE,
     send_in_transaction.RULE,
     enqueue_before_commit.RULE,
+    batch_retry.RULE,
+    unbounded_retry.RULE,
     retry_around_send.RULE,
     job_without_key.RULE,
+    redelivered_job.RULE,
     webhook_without_event_id.RULE,
     no_reservation.RULE,
 )

@@ -46,71 +46,50 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sendonce.checks.base import Fault, Rule, fault, named, send_place
-from sendonce.findings import Related, Severity
+from sendonce.checks.repeated import by_place, jobs_of, severity_of
+from sendonce.findings import Confidence, Related
 from sendonce.program.analysis import Analysis
-from sendonce.program.held import Site
-from sendonce.program.link import Crossing
 from sendonce.program.paths import Path
-from sendonce.program.repeats import Repeats, Repetition
-from sendonce.program.retries import Retries
+from sendonce.program.repeating import Repeated
 
 CODE, NAME = "SO401", "retry-around-send"
 
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
-    """One fault a retry, over all unguarded sends inside it."""
-    found: dict[Repetition, list[Path]] = {}
-    jobs: dict[Repetition, set[Path]] = {}
-    for path in analysis.paths:
-        if path.mail.guard is None and path not in explained:
-            for repetition, is_job in _repetitions(analysis, path):
-                found.setdefault(repetition, []).append(path)
-                if is_job:
-                    jobs.setdefault(repetition, set()).add(path)
-    for repetition in sorted(found, key=lambda one: (one.place, one.note)):
-        # A retry in a helper says nothing of the triggers that reach it: only a job's own explains its runs.
-        said = _fault(analysis, repetition, found[repetition])
-        yield replace(said, explains=frozenset(jobs.get(repetition, ())))
+    """One fault a retry, over all unguarded sends inside it; one without an end or around a batch is another rule's."""
+    found = (
+        (one.repetition.place, one)
+        for path in analysis.paths
+        for one in (analysis.repeating.of(path) if path not in explained else ())
+        if (one.repetition.endless is None or one.run.send is None) and one.batch is None
+    )
+    for group in by_place(found).values():
+        yield replace(_fault(analysis, group), explains=jobs_of(group))
 
 
-def _fault(analysis: Analysis, repetition: Repetition, group: list[Path]) -> Fault:
-    shown = min(group, key=lambda path: path.length)
+def _fault(analysis: Analysis, group: list[Repeated]) -> Fault:
+    paths = list(dict.fromkeys(one.path for one in group))
+    shown = min(paths, key=lambda path: path.length)
+    repetition = group[0].repetition
     message = (
         f"{named(shown)} is sent inside a run that is repeated after an error ({repetition.note}): the provider "
         f"may have accepted the message before the error, and the next run sends it again"
     )
     help = "claim the mail before the send, inside the repeated part, or let only the work before the send repeat"
-    related = [Related(send_place(path), "sends here") for path in group]
+    sure: Confidence | None = None
+    if all(one.run.send is None for one in group):
+        message = (
+            f"{named(shown)} leaves a run that is repeated after an error ({repetition.note}): what stands after the "
+            f"enqueue may fail, and the next run enqueues the mail again"
+        )
+        help = (
+            "enqueue as the last thing that can fail, under a unique job key, or claim the mail in the job that sends"
+        )
+        sure = "medium"
+    related = [Related(send_place(path), "sends here") for path in paths]
     function = analysis.program.function(shown.send.function).dotted
-    return fault(analysis, (CODE, NAME), group, repetition.place, function, _severity(group), message, help, related)
-
-
-def _severity(paths: list[Path]) -> Severity:
-    return "note" if all(path.mail.provider.internal for path in paths) else "error"
-
-
-def _repetitions(analysis: Analysis, path: Path) -> Iterator[tuple[Repetition, bool]]:
-    """What repeats the innermost job on a path (true), and each other retry on it that a failing send reaches."""
-    repeats = Repeats(analysis.evaluator, analysis.flows, analysis.linker)
-    for job, crossing, sites in reversed(list(_jobs(analysis, path))):
-        repetition = repeats.of_job(analysis.program.function(job), crossing, sites[0])
-        if repetition is not None and not repeats.swallows(sites):
-            yield repetition, True
-            break
-    retries = Retries(analysis.evaluator, analysis.flows, analysis.linker)
-    for retried in retries.around(tuple(path.sites())):
-        if not repeats.swallows(list(retried.inner)):
-            yield retried.repetition, False
-
-
-def _jobs(analysis: Analysis, path: Path) -> Iterator[tuple[str, Crossing | None, list[Site]]]:
-    """The jobs that run on a path: their function, the crossing that enqueues them, the calls from there on."""
-    sites = list(path.sites())
-    if path.trigger.kind in ("job", "cron"):
-        yield path.start.function, None, sites
-    for number, crossing in enumerate(path.crossings()):
-        if crossing.hop == "enqueue" and crossing.callee:
-            yield crossing.callee, crossing, sites[number + 1 :]
+    rule = (CODE, NAME)
+    return fault(analysis, rule, paths, repetition.place, function, severity_of(paths), message, help, related, sure)
 
 
 RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))

@@ -39,7 +39,7 @@ _FREE = """
     parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique
     limit endless redelivers scopes methods functions settings kinds lists after autocommits words
     weak_words event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides rounds
-    Setting.names correlation entity what addresses
+    Setting.names correlation entity what addresses modules by
 """
 _NOTATIONS: dict[str, Notation] = {
     **dict.fromkeys(_FREE.split(), "free"),

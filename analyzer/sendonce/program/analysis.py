@@ -28,6 +28,7 @@ from sendonce.program.link import Linker
 from sendonce.program.paths import Path
 from sendonce.program.program import Program
 from sendonce.program.providers import Providers
+from sendonce.program.repeating import Repeating
 from sendonce.program.starts import Start, Starts
 from sendonce.program.summaries import Entry, Summaries
 from sendonce.program.symbols import Function
@@ -51,6 +52,7 @@ class Analysis:
     transactions: Transactions
     claims: Claims
     starts: Starts
+    repeating: Repeating
     settings: Settings
     paths: tuple[Path, ...] = ()
     inventory: Inventory = field(default_factory=Inventory)
@@ -137,6 +139,7 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         transactions,
         claims,
         starts,
+        Repeating(evaluator, flows, linker),
         settings,
     )
 

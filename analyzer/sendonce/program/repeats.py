@@ -1,129 +1,234 @@
-"""What runs a job or a function again after an error, and what keeps the error from getting there."""
+"""What runs a job again: after an error by its queue's options or its own wish, after a lost worker by redelivery."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sendonce import facts
 from sendonce import vocabulary as v
 from sendonce.findings import Place
 from sendonce.program import arguments
 from sendonce.program import held as h
-from sendonce.program.errors import before_acceptance
+from sendonce.program.errors import EVERY, Awaited
+from sendonce.program.escapes import Escapes, is_refusal
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
-from sendonce.program.link import Crossing, Linker
+from sendonce.program.link import Linker
+from sendonce.program.runs import JobRun
 from sendonce.program.symbols import Function
-from sendonce.program.values import Attr, Call, ClassRef, External, Some, Value, options
+from sendonce.program.values import Attr, Call, ClassRef, Op, Param, Seq, Value, walk
 
-_BROAD = frozenset(
-    ["builtins.Exception", "builtins.BaseException", "builtins.OSError", "builtins.IOError", "smtplib.SMTPException"]
-)
-"""Exceptions that a failing send raises: a handler of one of these that goes on ends the run without an error."""
+OFF = (0, None, False)
 
 
 @dataclass(frozen=True)
 class Repetition:
-    """Why a run is made again: where that is said, and in which words."""
+    """Why a run is made again: where that is said, and in which words.
+
+    `endless` is the place that leaves out, or takes away, the end of it; `rest` tells that the next run
+    is given other work than this one.
+    """
 
     place: Place
     note: str
+    endless: Place | None = None
+    rest: bool = False
+
+
+@dataclass(frozen=True)
+class _Option:
+    """A queue's option for a job: in words, what it waits for, and where it is given."""
+
+    note: str
+    awaited: Awaited
+    place: Place
 
 
 class Repeats:
-    """Answers for jobs and crossings."""
+    """Answers for the jobs of a path."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, escapes: Escapes) -> None:
         self.evaluator = evaluator
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.flows = flows
         self.linker = linker
+        self.escapes = escapes
 
-    def of_job(self, function: Function, crossing: Crossing | None, inner: Site) -> Repetition | None:
-        """What repeats a job when `inner`, a call in it, fails: decorator, options of the enqueue, its own `retry`."""
-        return next(self._of_job(function, crossing, inner), None)
+    def of_job(self, job: JobRun) -> Iterator[Repetition]:
+        """What repeats a job whose mail may have left, when it fails: options, then its own wish."""
+        failures = self.escapes.leaving(job.run)
+        for option in self._options(job):
+            if self.escapes.reaches(option.awaited, failures):
+                yield Repetition(option.place, option.note, self._endless(job))
+        yield from self._own(job)
 
-    def _of_job(self, function: Function, crossing: Crossing | None, inner: Site) -> Iterator[Repetition]:
+    # ------------------------------------------------------------------ options
+
+    def entries(self, function: Function) -> Iterator[tuple[Call, v.Job, Call]]:
+        """For each decorator that makes a function a job: its call, its entry, the call with the options."""
         for call in self.linker.decorations(function):
-            for job, described in self.evaluator.jobs_of(call):
-                option = self._retrying(job.retries, described, call, job.retries_by_default)
-                if option:
-                    yield Repetition(decorator_place(function, call), option)
-                yield from self._own_retry(function, job, inner)
-        if crossing is not None and crossing.enqueue is not None:
-            option = self._retrying(crossing.enqueue.retries, crossing.site.call, None, False)
-            if option:
-                yield Repetition(Place(crossing.site.path, *crossing.site.at), option)
+            for entry, described in self.evaluator.jobs_of(call):
+                yield call, entry, described
 
-    def _retrying(self, retries: dict[str, v.Scalar], described: Call, decorated: Call | None, by_default: bool) -> str:
-        """The option that switches repetition on, in words; empty if none does."""
+    def _options(self, job: JobRun) -> Iterator[_Option]:
+        function = self.program.function(job.job)
+        if self._is_once(job):
+            return
+        for call, entry, described in self.entries(function):
+            place = decorator_place(function, call)
+            found = self._switched_on(entry.retries, described, call)
+            if found is not None:
+                yield replace(found, place=place)
+            elif entry.retries_by_default and not self._is_given(entry.retries, described, call):
+                default = ", ".join(f"{name}={value}" for name, value in entry.retries.items())
+                note = f"the queue repeats a failed run by default{f' ({default})' if default else ''}"
+                yield _Option(note, EVERY, place)
+        if job.crossing is not None and job.crossing.enqueue is not None:
+            found = self._switched_on(job.crossing.enqueue.retries, job.crossing.site.call, None)
+            if found is not None:
+                yield replace(found, place=place_of(job.crossing.site))
+
+    def _switched_on(self, retries: dict[str, v.Scalar], described: Call, decorated: Call | None) -> _Option | None:
+        """The option that switches repetition on; its place is the caller's to fill in."""
         for name, default in retries.items():
-            given = arguments.argument(self.evaluator, described, name)
-            if given is None and decorated is not None:
-                given = self._class_option(decorated, name)
-            if given is None:
-                if default and by_default:
-                    return f"the queue repeats a failed run by default ({name}={default})"
-                continue
-            constant = self.evaluator.constant(given)
-            if before_acceptance(self.evaluator, given):
-                return ""
-            if constant is None or constant.value not in (0, None, False):
-                return f"{name} makes the queue repeat a failed run"
-            return ""
-        return ""
-
-    def _class_option(self, decorated: Call, name: str) -> Value | None:
-        """An option given as an attribute of the job's own class."""
-        for cls in self.evaluator.types(decorated):
-            if isinstance(cls, ClassRef) and "/" not in name:
-                value = Attr(Some(cls), name)
-                found = self.evaluator.resolve(value)
-                if found is not value and not isinstance(found, Attr):
-                    return found
+            given = self.option(described, decorated, name)
+            if given is not None and not self._is_off(name, default, given):
+                note = f"{name} makes the queue repeat a failed run"
+                return _Option(note, self.escapes.errors.awaited(given), Place("", 0))
         return None
 
-    def _own_retry(self, function: Function, job: v.Job, inner: Site) -> Iterator[Repetition]:
-        """`self.retry()` in a handler of the `try` that the failing call stands in."""
-        around = {fact.at for fact in h.newest_first(inner.held) if isinstance(fact, h.Trying)}
-        wanted = {self.packs.canonical(one) for one in job.again}
-        for site in self.flows.of(function).sites:
-            if wanted.isdisjoint(self.evaluator.shapes(site.call.func)):
-                continue
-            caught = [fact for fact in h.newest_first(site.held) if isinstance(fact, h.Caught)]
-            if any(fact.trying.at in around for fact in caught):
-                yield Repetition(Place(site.path, *site.at), "the job asks for its own repetition when the send fails")
+    def _is_given(self, options: dict[str, v.Scalar], described: Call, decorated: Call | None) -> bool:
+        return any(self.option(described, decorated, name) is not None for name in options)
 
-    # ------------------------------------------------------------------ swallowed errors
+    def _is_off(self, name: str, default: v.Scalar, given: Value) -> bool:
+        """Whether an option's value means no repetition; attempts count the first run too."""
+        found = self.evaluator.resolve(given)
+        if isinstance(found, Seq) and not found.items:
+            return True
+        constant = self.evaluator.constant(found)
+        if constant is None:
+            return False
+        attempts = default == 1 or "attempt" in name or "tries" in name.removesuffix("retries")
+        return constant.value in OFF or (attempts and constant.value == 1 and constant.value is not True)
 
-    def swallows(self, sites: list[Site]) -> bool:
-        """Whether a handler around one of the calls catches a failing send and goes on, so that nothing is repeated."""
-        return any(self._swallowed(site) for site in sites)
-
-    def _swallowed(self, site: Site) -> bool:
-        flow = self.flows.of(self.program.function(site.function))
-        for fact in h.newest_first(site.held):
-            if isinstance(fact, h.Trying):
-                for types, at in fact.handlers:
-                    if is_broad(self.evaluator, types):
-                        return not any(_within(exit.at, at) for exit in flow.raises) and not self._asks(flow.sites, at)
+    def _is_once(self, job: JobRun) -> bool:
+        """Whether a limit leaves only the first run: `max_retries=0`, `maximum_attempts=1`."""
+        for limits, endless, described, decorated in self._limits(job):
+            for name, default in limits.items():
+                given = self.option(described, decorated, name)
+                if given is not None:
+                    constant = self.evaluator.constant(given)
+                    is_end = constant is not None and name in endless and str(constant.value) == str(endless[name])
+                    return constant is not None and not is_end and self._is_off(name, default, given)
         return False
 
-    def _asks(self, sites: list[Site], at: facts.Span) -> bool:
-        """Whether a handler asks for a repetition itself."""
-        again = {self.packs.canonical(one) for pack in self.packs.packs for job in pack.job for one in job.again}
-        return any(_within(site.at, at) and again & self.evaluator.shapes(site.call.func) for site in sites)
+    def _endless(self, job: JobRun, asked: Site | None = None) -> Place | None:
+        """Where a job's repetitions are left without an end; `asked` is the job's own call for one."""
+        if asked is not None:
+            own = self.option(asked.call, None, "max_retries")
+            if own is not None:
+                constant = self.evaluator.constant(own)
+                return place_of(asked) if constant is not None and constant.value is None else None
+        by_default: Place | None = None
+        for limits, endless, described, decorated in self._limits(job):
+            place = self._place(job, described, decorated)
+            for name, value in endless.items():
+                given = self.option(described, decorated, name)
+                if given is not None:
+                    constant = self.evaluator.constant(given)
+                    ends = constant is None or str(constant.value) != str(value)
+                    return None if ends else place
+                if name in limits and str(limits[name]) == str(value):
+                    by_default = by_default or place
+        return by_default
+
+    def _limits(self, job: JobRun) -> Iterator[tuple[dict[str, v.Scalar], dict[str, v.Scalar], Call, Call | None]]:
+        """Limits and what takes them away, with the calls that may give them: the enqueue's before the job's."""
+        if job.crossing is not None and job.crossing.enqueue is not None:
+            entry = job.crossing.enqueue
+            yield entry.limit, entry.endless, job.crossing.site.call, None
+        for call, known, described in self.entries(self.program.function(job.job)):
+            yield known.limit, known.endless, described, call
+
+    def _place(self, job: JobRun, described: Call, decorated: Call | None) -> Place:
+        if decorated is not None:
+            return decorator_place(self.program.function(job.job), decorated)
+        assert job.crossing is not None
+        return place_of(job.crossing.site)
+
+    def option(self, described: Call, decorated: Call | None, name: str) -> Value | None:
+        """An option of a job: given in the call, or as an attribute of the job's own class."""
+        given = arguments.argument(self.evaluator, described, name)
+        if given is None and decorated is not None and "/" not in name:
+            for cls in self.evaluator.types(decorated):
+                value = Attr(cls, name)
+                found = self.evaluator.resolve(value)
+                if isinstance(cls, ClassRef) and found is not value and not isinstance(found, Attr):
+                    return found
+        return given
+
+    # ------------------------------------------------------------------ the job's own wish
+
+    def _own(self, job: JobRun) -> Iterator[Repetition]:
+        """Calls for another run, in a handler of what failed on the way to the mail, or after the mail has left."""
+        for number, site in enumerate(job.run.sites):
+            flow = self.flows.of(self.program.function(site.function))
+            for asked in flow.sites:
+                wish = self._wish(asked, job)
+                if wish and self._is_made(asked, job, number):
+                    yield Repetition(place_of(asked), wish, self._own_end(asked, job), self._is_rest(asked, job))
+
+    def _wish(self, asked: Site, job: JobRun) -> str:
+        """In words, how a call asks for another run; empty if it does not."""
+        if self.escapes.again() & self.evaluator.shapes(asked.call.func):
+            return "the job asks for its own repetition when the send fails"
+        if self._enqueues(asked, job):
+            return "the job puts itself on the queue again when the send fails"
+        return ""
+
+    def _enqueues(self, asked: Site, job: JobRun) -> bool:
+        in_handler = any(isinstance(fact, h.Caught) for fact in h.newest_first(asked.held))
+        return in_handler and any(
+            edge.target == job.job and any(crossing.hop == "enqueue" for crossing in edge.crossings)
+            for edge in self.linker.reached(asked).edges
+        )
+
+    def _is_made(self, asked: Site, job: JobRun, number: int) -> bool:
+        """Whether a call for another run is made where the mail may have left."""
+        site = job.run.sites[number]
+        around = [fact for fact in h.newest_first(site.held) if isinstance(fact, h.Trying)]
+        caught = [fact for fact in h.newest_first(asked.held) if isinstance(fact, h.Caught)]
+        for fact in caught:
+            if any(fact.trying is trying for trying in around):
+                failures = self.escapes.reaching(job.run, number, fact.trying)
+                return self.escapes.reaches(self.escapes.errors.taken(fact.types), failures)
+        return not is_refusal(asked.held, site) and self.escapes.comes_after(asked.held, asked.at, site)
+
+    def _own_end(self, asked: Site, job: JobRun) -> Place | None:
+        if self.escapes.again() & self.evaluator.shapes(asked.call.func):
+            return self._endless(job, asked)
+        counted = any(isinstance(part, Op) for arg in asked.call.args for part in walk(arg))
+        for fact in h.newest_first(asked.held):
+            if isinstance(fact, h.Caught):
+                break
+            counted = counted or isinstance(fact, h.Test)
+        return None if counted else place_of(asked)
+
+    def _is_rest(self, asked: Site, job: JobRun) -> bool:
+        """Whether the next run is given something else to do: arguments that are not this run's own."""
+        given = [arguments.argument(self.evaluator, asked.call, name) for name in ("args", "kwargs")]
+        if self._enqueues(asked, job):
+            given += list(asked.call.args)
+        parts = [part for one in given if one is not None for part in one.parts() or (one,)]
+        return any(not isinstance(part, Param) for part in parts)
 
 
-def is_broad(evaluator: Evaluator, types: tuple[Value, ...]) -> bool:
-    """Whether a handler of these exception types (none: a bare `except`) catches whatever a failing send raises."""
-    if not types:
-        return True
-    found = {one.dotted for given in types for one in options(evaluator.resolve(given)) if isinstance(one, External)}
-    return not found.isdisjoint(_BROAD)
+def place_of(site: Site) -> Place:
+    """The stretch of source of a call."""
+    return Place(site.path, *site.at)
 
 
 def decorator_place(function: Function, call: Call) -> Place:
@@ -134,7 +239,3 @@ def decorator_place(function: Function, call: Call) -> Place:
             if decorator.at[:2] == call.at[1:]:
                 return Place(function.module.path, *decorator.at)
     return Place(function.module.path, call.at[1], call.at[2])
-
-
-def _within(inner: facts.Span, outer: facts.Span) -> bool:
-    return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]

@@ -3,83 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from sendonce import vocabulary as v
 from sendonce.findings import Place
 from sendonce.packs import Table as PackTable
 from sendonce.program import arguments
 from sendonce.program import held as h
-from sendonce.program.errors import before_acceptance
+from sendonce.program.errors import Awaited
+from sendonce.program.escapes import Escapes
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
-from sendonce.program.repeats import Repetition, decorator_place
-from sendonce.program.retryloops import retry_loop
+from sendonce.program.paths import Path
+from sendonce.program.repeats import OFF, Repetition, decorator_place, place_of
+from sendonce.program.retryloops import attempts
+from sendonce.program.runs import Run, call_run, run_from
 from sendonce.program.symbols import Function
-from sendonce.program.values import Attr, Call, Const, Updated, Value, walk
+from sendonce.program.values import Attr, Call, Const, External, Updated, Value, walk
 
-
-@dataclass(frozen=True)
-class Retried:
-    """A retry and the calls inside the part that it repeats, outermost first."""
-
-    repetition: Repetition
-    inner: tuple[Site, ...]
+_NEVER = "stop_never"
 
 
 class Retries:
     """Answers for the chain of calls of a path."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, escapes: Escapes) -> None:
         self.evaluator = evaluator
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.flows = flows
         self.linker = linker
+        self.escapes = escapes
 
-    def around(self, sites: tuple[Site, ...]) -> Iterator[Retried]:
-        """The retries around the last of some calls, each made in a function that the one before it leads to."""
+    def around(self, path: Path) -> Iterator[tuple[Repetition, Run]]:
+        """The retries that may repeat an accepted mail, each with what it repeats, outermost first."""
         entered = ""
+        sites = tuple(path.sites())
         for number, site in enumerate(sites):
             if site.function != entered:
                 entered = site.function
-                for found in self._decorated(self.program.function(entered)):
-                    yield Retried(found, sites[number:])
-            for found in self._loops(site):
-                yield Retried(found, sites[number + 1 :])
-            for found in self._calling(site) if number + 1 < len(sites) else ():
-                yield Retried(found, sites[number + 1 :])
+                yield from self._fired(self._decorated(self.program.function(entered)), run_from(path, number))
+            yield from self._loops(path, number)
+            if number + 1 < len(sites):
+                yield from self._fired(self._calling(site), run_from(path, number + 1))
         for found in self._clients(sites[-1]):
-            yield Retried(found, ())
+            yield found, call_run(path)
+
+    def _fired(self, found: Iterator[tuple[Repetition, Awaited]], run: Run) -> Iterator[tuple[Repetition, Run]]:
+        for repetition, awaited in found:
+            if self.escapes.reaches(awaited, self.escapes.leaving(run)):
+                yield repetition, run
 
     # ------------------------------------------------------------------ decorators and calls
 
-    def _decorated(self, function: Function) -> Iterator[Repetition]:
+    def _decorated(self, function: Function) -> Iterator[tuple[Repetition, Awaited]]:
         for call in self.linker.decorations(function):
-            described = call.func if isinstance(call.func, Call) else call
+            described = call.func if isinstance(call.func, Call) else Call(call.func, (), (), call.at)
             for entry in self._entries(self.packs.repeats, described):
                 if entry.decorators and self._repeats(entry, described):
-                    yield Repetition(decorator_place(function, call), "a retry decorator runs the function again")
+                    place = decorator_place(function, call)
+                    endless = place if self._is_endless(entry, described) else None
+                    note = "a retry decorator runs the function again"
+                    yield Repetition(place, note, endless), self._awaited(entry, described)
 
-    def _calling(self, site: Site) -> Iterator[Repetition]:
+    def _calling(self, site: Site) -> Iterator[tuple[Repetition, Awaited]]:
         for entry in self._entries(self.packs.repeats, site.call):
             if entry.function and self._repeats(entry, site.call):
-                yield Repetition(Place(site.path, *site.at), "the call runs what it is given again")
+                endless = place_of(site) if self._is_endless(entry, site.call) else None
+                found = Repetition(place_of(site), "the call runs what it is given again", endless)
+                yield found, self._awaited(entry, site.call)
 
     def _entries(self, table: PackTable[v.Repeat], call: Call) -> list[v.Repeat]:
         return [entry for _, entry in self.evaluator.lookup(table, call.func)]
 
     def _repeats(self, entry: v.Repeat, call: Call) -> bool:
-        """Whether a retry tries more than once, after errors that a send may raise when it was accepted."""
+        """Whether a retry tries more than once."""
         if not arguments.holds(self.evaluator, call, entry.when):
             return False
         limit = arguments.first_argument(self.evaluator, call, entry.limit)
-        if limit is not None and self._is_once(limit):
-            return False
+        return limit is None or not self._is_once(limit)
+
+    def _awaited(self, entry: v.Repeat, call: Call) -> Awaited:
         only = arguments.first_argument(self.evaluator, call, entry.only)
-        return only is None or not before_acceptance(self.evaluator, only)
+        return self.escapes.errors.awaited(only)
 
     def _is_once(self, limit: Value) -> bool:
         """One attempt in all: `tries=1`, `stop_after_attempt(1)`."""
@@ -88,20 +95,55 @@ class Retries:
             found = self.evaluator.resolve(found.args[0])
         return isinstance(found, Const) and found.value in (0, 1)
 
+    def _is_endless(self, entry: v.Repeat, call: Call) -> bool:
+        """Whether nothing ends the attempts: no limit is given and none is the default, or the one given is none."""
+        limits = list(arguments.given(self.evaluator, call, entry.limit))
+        if not limits:
+            return entry.default is None and bool(entry.limit)
+        return entry.default is None and all(self._is_none(limit) for limit in limits)
+
+    def _is_none(self, limit: Value) -> bool:
+        found = self.evaluator.resolve(limit)
+        if isinstance(found, External):
+            return found.dotted.endswith(_NEVER)
+        constant = self.evaluator.constant(found)
+        return constant is not None and constant.value in (None, -1)
+
     # ------------------------------------------------------------------ loops
 
-    def _loops(self, site: Site) -> Iterator[Repetition]:
-        function = self.program.function(site.function)
+    def _loops(self, path: Path, number: int) -> Iterator[tuple[Repetition, Run]]:
+        """The loops of attempts around one call of a path, in its own function."""
+        site = tuple(path.sites())[number]
         for fact in h.newest_first(site.held):
-            if isinstance(fact, h.Loop) and (self._library_loop(fact) or retry_loop(function, fact.at, site.at)):
-                place = Place(site.path, fact.at[0], fact.at[1])
-                yield Repetition(place, "the loop tries again after an error")
+            if isinstance(fact, h.Loop):
+                run = run_from(path, number, fact)
+                yield from ((found, run) for found in self._of_loop(fact, site, run))
 
-    def _library_loop(self, loop: h.Loop) -> bool:
+    def _of_loop(self, loop: h.Loop, site: Site, run: Run) -> Iterator[Repetition]:
+        place = Place(site.path, loop.at[0], loop.at[1])
+        note = "the loop tries again after an error"
+        entry = self._library_loop(loop)
+        if entry is not None:
+            described, found = entry
+            if self.escapes.reaches(self._awaited(found, described), self.escapes.leaving(run)):
+                yield Repetition(place, note, place if self._is_endless(found, described) else None)
+            return
+        shape = attempts(self.program.function(site.function), loop.at, site.at)
+        trying = next((one for one in _tries(site) if shape is not None and one.at == shape.trying), None)
+        if shape is None or trying is None:
+            return
+        failures = self.escapes.reaching(run, 0, trying)
+        for types, at in trying.handlers:
+            if at in shape.again and self.escapes.reaches(self.escapes.errors.taken(types), failures):
+                yield Repetition(place, note, place if shape.endless else None)
+                return
+
+    def _library_loop(self, loop: h.Loop) -> tuple[Call, v.Repeat] | None:
         over = None if loop.over is None else self.evaluator.resolve(loop.over)
         if not isinstance(over, Call):
-            return False
-        return any(self._repeats(entry, over) for entry in self._entries(self.packs.repeat_loops, over))
+            return None
+        found = (entry for entry in self._entries(self.packs.repeat_loops, over) if self._repeats(entry, over))
+        return next(((over, entry) for entry in found), None)
 
     # ------------------------------------------------------------------ clients
 
@@ -129,7 +171,7 @@ class Retries:
 
     def _repeats_posts(self, entry: v.Repeat, call: Call) -> bool:
         limit = arguments.first_argument(self.evaluator, call, entry.limit)
-        if limit is None or self._is_zero(limit) or not entry.posts:
+        if limit is None or self._is_off(limit) or not entry.posts:
             return False
         if not entry.names:
             return True
@@ -139,6 +181,10 @@ class Retries:
         parts = list(walk(self.evaluator.resolve(methods)))
         return any(isinstance(one, Const) and one.value in (None, False, "POST") for one in parts)
 
-    def _is_zero(self, limit: Value) -> bool:
+    def _is_off(self, limit: Value) -> bool:
         constant = self.evaluator.constant(limit)
-        return constant is not None and constant.value in (0, None, False)
+        return constant is not None and constant.value in OFF
+
+
+def _tries(site: Site) -> Iterator[h.Trying]:
+    return (fact for fact in h.newest_first(site.held) if isinstance(fact, h.Trying))

@@ -1,27 +1,61 @@
-"""Loops written by hand that try something again after an error: told by the shape of the statement."""
+"""Loops written by hand that try something again after an error: told by the shape of the statement.
+
+A loop over servers or backends that the first success leaves is one too: each is tried after the one before failed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sendonce import facts
 from sendonce.program.symbols import Body, Function
 
 Loop = facts.For | facts.While
-_COUNTS = frozenset(["range", "count", "repeat", "cycle"])
+_ENDLESS = frozenset(["count", "repeat", "cycle"])
 
 
-def retry_loop(function: Function, at: facts.Span, call: facts.Span) -> Loop | None:
-    """The loop that stands at `at`, if it makes the call at `call` again after an error and ends after a success."""
+@dataclass(frozen=True)
+class Attempts:
+    """A loop of attempts: its `try`, the handlers after which it goes on, and whether nothing but success ends it."""
+
+    trying: facts.Span
+    again: tuple[facts.Span, ...]
+    endless: bool
+
+
+def attempts(function: Function, at: facts.Span, call: facts.Span) -> Attempts | None:
+    """How the loop at `at` makes the call at `call` again after an error, if it does, and ends after a success."""
     loop = next((node for node in _loops(function.node) if node.at == at), None)
-    if loop is None or (isinstance(loop, facts.For) and not _counts(loop.iter)):
+    if loop is None:
         return None
     for block, number in _tries(loop.body, call):
         node = block[number]
         assert isinstance(node, facts.Try)
-        if any(not _leaves(handler.body) for handler in node.handlers) and _ends(loop, node, block[number + 1 :]):
-            return loop
+        again = tuple(handler.at for handler in node.handlers if not _leaves(handler.body))
+        if again and _ends(loop, node, block[number + 1 :]):
+            return Attempts(node.at, again, _is_endless(loop, node, block[number + 1 :]))
     return None
+
+
+def _is_endless(loop: Loop, node: facts.Try, after: Body) -> bool:
+    """Whether attempts are not counted: no handler may leave, and the loop tests nothing but the success."""
+    if any(_may_leave(handler.body) for handler in node.handlers if not _leaves(handler.body)):
+        return False
+    if isinstance(loop, facts.For):
+        return _called(loop.iter) in _ENDLESS and len(getattr(loop.iter, "args", ())) < 2
+    tested = {found.id for found in _names(loop.test)}
+    return tested <= _assigned((*node.body, *node.orelse, *after)) and not isinstance(loop.test, facts.Call)
+
+
+def _may_leave(block: Body) -> bool:
+    """Whether some branch of a block leaves the loop."""
+    return any(
+        isinstance(one, facts.Return | facts.Raise)
+        or (isinstance(one, facts.Jump) and one.kind == "break")
+        or (not isinstance(one, facts.Def | facts.Class) and any(_may_leave(inner) for inner in _blocks(one)))
+        for one in block
+    )
 
 
 def _loops(node: object) -> Iterator[Loop]:
@@ -56,13 +90,12 @@ def _tries(block: Body, call: facts.Span) -> Iterator[tuple[Body, int]]:
             yield block, number
 
 
-def _counts(iterated: facts.Expr) -> bool:
-    """Attempts are counted: `range(3)`, `itertools.count()`; a loop over anything else is over different things."""
+def _called(iterated: facts.Expr) -> str:
+    """The last name of what is called for something to iterate over."""
     if not isinstance(iterated, facts.Call):
-        return False
+        return ""
     name = iterated.func
-    last = name.attr if isinstance(name, facts.Attribute) else name.id if isinstance(name, facts.Name) else ""
-    return last in _COUNTS
+    return name.attr if isinstance(name, facts.Attribute) else name.id if isinstance(name, facts.Name) else ""
 
 
 def _ends(loop: Loop, node: facts.Try, after: Body) -> bool:

@@ -1,0 +1,98 @@
+"""What gives a job to a second worker after the first may have mailed: late acknowledgement, leases that end early."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sendonce import vocabulary as v
+from sendonce.findings import Place
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.queuesettings import Given, QueueSettings
+from sendonce.program.repeats import Repeats, Repetition, decorator_place, place_of
+from sendonce.program.runs import JobRun
+from sendonce.program.values import Call
+
+_LATE = "the job is acknowledged only after it has run: when its worker is lost, another one runs it again"
+_DEFAULT = "the queue runs a job again whose worker was lost"
+
+
+class Redelivery:
+    """Answers for jobs."""
+
+    def __init__(self, evaluator: Evaluator, repeats: Repeats) -> None:
+        self.evaluator = evaluator
+        self.program = evaluator.program
+        self.packs = evaluator.packs
+        self.repeats = repeats
+        self.settings = QueueSettings(evaluator)
+
+    def asked_for(self, job: JobRun) -> Iterator[Repetition]:
+        """The options and settings that have a job delivered again."""
+        function = self.program.function(job.job)
+        for call, entry, described in self.repeats.entries(function):
+            option = self._option(entry, described, call)
+            if option:
+                yield Repetition(decorator_place(function, call), f"{option}: {_LATE}")
+            elif option is None:
+                yield from self._by_settings(self._pack(entry))
+        if job.crossing is not None and job.crossing.enqueue is not None and not any(self.repeats.entries(function)):
+            yield from self._by_settings(self._pack(job.crossing.enqueue))
+
+    def by_default(self, job: JobRun) -> Iterator[Repetition]:
+        """What a queue does by itself when a worker is lost."""
+        function = self.program.function(job.job)
+        for call, entry, _ in self.repeats.entries(function):
+            if entry.redelivers_by_default:
+                place = decorator_place(function, call) if job.crossing is None else place_of(job.crossing.site)
+                yield Repetition(place, _DEFAULT)
+
+    def _option(self, entry: v.Job, described: Call, call: Call) -> str | None:
+        """The option that acknowledges late, in words; empty where one says the contrary, None where none does."""
+        for name in entry.redelivers:
+            given = self.repeats.option(described, call, name)
+            constant = None if given is None else self.evaluator.constant(given)
+            if constant is not None:
+                return name if constant.value else ""
+        return None
+
+    def _by_settings(self, pack: v.Pack | None) -> Iterator[Repetition]:
+        if pack is None:
+            return
+        late = [one for one in self.settings.given(pack, "redelivers") if one.value is True]
+        acknowledges_late = late or not any(entry.effect == "redelivers" for entry in pack.setting)
+        short = self._short_lease(pack) if acknowledges_late else None
+        if short is not None:
+            lease, limit = short
+            note = (
+                f"a run may take {limit.value} s, and after {lease[0]} s without an acknowledgement another worker "
+                f"runs the job again"
+            )
+            yield Repetition(lease[1] or limit.place, note)
+        elif late:
+            yield Repetition(late[0].place, f"a setting of {pack.name}: {_LATE}")
+
+    def _short_lease(self, pack: v.Pack) -> tuple[tuple[int, Place | None], Given] | None:
+        """A lease that ends before the run's own limit, and that limit."""
+        limits = [one for one in self.settings.given(pack, "run_time") if _is_number(one.value)]
+        leases: list[tuple[int, Place | None]]
+        leases = [
+            (int(one.value or 0), one.place) for one in self.settings.given(pack, "lease") if _is_number(one.value)
+        ]
+        if not leases and not any(entry.effect == "redelivers" for entry in pack.setting):
+            defaults = [entry.default for entry in pack.setting if entry.effect == "lease"]
+            leases = [(int(one), None) for one in defaults if isinstance(one, int)]
+        for limit in limits:
+            for lease in leases:
+                if lease[0] < int(limit.value or 0):
+                    return lease, limit
+        return None
+
+    def _pack(self, entry: v.Job | v.Enqueue) -> v.Pack | None:
+        for pack in self.packs.packs:
+            if any(one is entry for one in (*pack.job, *pack.enqueue)):
+                return pack
+        return None
+
+
+def _is_number(value: v.Scalar) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,85 @@
+"""Everything that makes a part of a path again after an error, and the loops of sends inside that part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sendonce.program import held as h
+from sendonce.program.escapes import Escapes
+from sendonce.program.evaluate import Evaluator
+from sendonce.program.flow import Flows
+from sendonce.program.held import Site
+from sendonce.program.link import Linker
+from sendonce.program.paths import Path
+from sendonce.program.redelivery import Redelivery
+from sendonce.program.repeats import Repeats, Repetition
+from sendonce.program.retries import Retries
+from sendonce.program.runs import JobRun, Run, job_runs
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """A loop of sends: the call in the loop that leads to the mail."""
+
+    site: Site
+    loop: h.Loop
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """A repetition of a part of a path; `job` is the job that it repeats, None for any other code."""
+
+    path: Path
+    repetition: Repetition
+    run: Run
+    job: JobRun | None = None
+    batch: Batch | None = None
+
+
+class Repeating:
+    """Answers for paths, each once."""
+
+    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker) -> None:
+        self.escapes = Escapes(evaluator, flows, linker)
+        self.repeats = Repeats(evaluator, flows, linker, self.escapes)
+        self.retries = Retries(evaluator, flows, linker, self.escapes)
+        self.redelivery = Redelivery(evaluator, self.repeats)
+        self._known: dict[Path, tuple[Repeated, ...]] = {}
+
+    def of(self, path: Path) -> tuple[Repeated, ...]:
+        """The repetitions of parts of a path in which no claim keeps the second send back."""
+        if path not in self._known:
+            self._known[path] = tuple(self._found(path))
+        return self._known[path]
+
+    def _found(self, path: Path) -> Iterator[Repeated]:
+        for job in job_runs(path):
+            if not job.run.guarded:
+                for repetition in self.repeats.of_job(job):
+                    yield Repeated(path, repetition, job.run, job, self.batch(job.run))
+                    break
+        for repetition, run in self.retries.around(path):
+            if not run.guarded:
+                yield Repeated(path, repetition, run, None, self.batch(run))
+
+    def redelivered(self, path: Path, by_default: bool = False) -> Iterator[Repeated]:
+        """What has the sending job of a path run again after its worker was lost, or before its run has ended."""
+        for job in job_runs(path):
+            if job.run.send is not None and not job.run.guarded:
+                found = self.redelivery.by_default(job) if by_default else self.redelivery.asked_for(job)
+                for repetition in found:
+                    yield Repeated(path, repetition, job.run, job, self.batch(job.run))
+
+    def batch(self, run: Run) -> Batch | None:
+        """The innermost loop of sends inside a run: over things, not over attempts."""
+        if run.send is None:
+            return None
+        for number in range(len(run.sites) - 1, -1, -1):
+            site = run.sites[number]
+            for fact in h.newest_first(site.held):
+                if fact is run.loop and number == 0:
+                    break
+                if isinstance(fact, h.Loop) and self.escapes.is_batch(fact, site):
+                    return Batch(site, fact)
+        return None
