@@ -8,9 +8,8 @@ from sendonce import vocabulary as v
 from sendonce.findings import Place
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.queuesettings import Given, QueueSettings
-from sendonce.program.repeats import Repeats, Repetition, decorator_place, place_of
+from sendonce.program.repeats import Known, Repeats, Repetition
 from sendonce.program.runs import JobRun
-from sendonce.program.values import Call
 
 _LATE = "the job is acknowledged only after it has run: when its worker is lost, another one runs it again"
 _DEFAULT = "the queue runs a job again whose worker was lost"
@@ -28,28 +27,26 @@ class Redelivery:
 
     def asked_for(self, job: JobRun) -> Iterator[Repetition]:
         """The options and settings that have a job delivered again."""
-        function = self.program.function(job.job)
-        for call, entry, described in self.repeats.entries(function):
-            option = self._option(entry, described, call)
+        known = self.repeats.entries(job)
+        for one in known:
+            option = self._option(one)
             if option:
-                yield Repetition(decorator_place(function, call), f"{option}: {_LATE}")
+                yield Repetition(one.place, f"{option}: {_LATE}")
             elif option is None:
-                yield from self._by_settings(self._pack(entry))
-        if job.crossing is not None and job.crossing.enqueue is not None and not any(self.repeats.entries(function)):
+                yield from self._by_settings(self._pack(one.entry))
+        if job.crossing is not None and job.crossing.enqueue is not None and not known:
             yield from self._by_settings(self._pack(job.crossing.enqueue))
 
     def by_default(self, job: JobRun) -> Iterator[Repetition]:
         """What a queue does by itself when a worker is lost."""
-        function = self.program.function(job.job)
-        for call, entry, _ in self.repeats.entries(function):
-            if entry.redelivers_by_default:
-                place = decorator_place(function, call) if job.crossing is None else place_of(job.crossing.site)
-                yield Repetition(place, _DEFAULT)
+        for one in self.repeats.entries(job):
+            if one.entry.redelivers_by_default:
+                yield Repetition(one.place, _DEFAULT)
 
-    def _option(self, entry: v.Job, described: Call, call: Call) -> str | None:
+    def _option(self, known: Known) -> str | None:
         """The option that acknowledges late, in words; empty where one says the contrary, None where none does."""
-        for name in entry.redelivers:
-            given = self.repeats.option(described, call, name)
+        for name in known.entry.redelivers:
+            given = self.repeats.option(known.options, known.decorated, name)
             constant = None if given is None else self.evaluator.constant(given)
             if constant is not None:
                 return name if constant.value else ""

@@ -37,6 +37,16 @@ class Repetition:
     rest: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A pack's entry for a job: the call with the options, the decorated job, and where its options are given."""
+
+    entry: v.Job
+    options: Call
+    decorated: Call | None
+    place: Place
+
+
 @dataclass(frozen=True)
 class _Option:
     """A queue's option for a job: in words, what it waits for, and where it is given."""
@@ -67,25 +77,40 @@ class Repeats:
 
     # ------------------------------------------------------------------ options
 
-    def entries(self, function: Function) -> Iterator[tuple[Call, v.Job, Call]]:
-        """For each decorator that makes a function a job: its call, its entry, the call with the options."""
-        for call in self.linker.decorations(function):
-            for entry, described in self.evaluator.jobs_of(call):
-                yield call, entry, described
+    def entries(self, job: JobRun) -> tuple[Known, ...]:
+        """What packs say of a job: by its decorators, else by the queue whose settings list it."""
+        for id in (job.job, *job.inner):
+            function = self.program.function(id)
+            found = tuple(
+                Known(entry, described, call, decorator_place(function, call))
+                for call in self.linker.decorations(function)
+                for entry, described in self.evaluator.jobs_of(call)
+            )
+            if found:
+                return found
+        return tuple(self._listed(job))
+
+    def _listed(self, job: JobRun) -> Iterator[Known]:
+        if job.crossing is None or job.crossing.enqueue is None:
+            return
+        nothing = Call(job.crossing.site.call.func, (), (), job.crossing.site.call.at)
+        for pack in self.packs.packs:
+            if any(one is job.crossing.enqueue for one in pack.enqueue):
+                for entry in pack.job if not any(one.decorators and not one.settings for one in pack.job) else ():
+                    yield Known(entry, nothing, None, place_of(job.crossing.site))
 
     def _options(self, job: JobRun) -> Iterator[_Option]:
-        function = self.program.function(job.job)
         if self._is_once(job):
             return
-        for call, entry, described in self.entries(function):
-            place = decorator_place(function, call)
-            found = self._switched_on(entry.retries, described, call)
+        for known in self.entries(job):
+            retries = known.entry.retries
+            found = self._switched_on(retries, known.options, known.decorated)
             if found is not None:
-                yield replace(found, place=place)
-            elif entry.retries_by_default and not self._is_given(entry.retries, described, call):
-                default = ", ".join(f"{name}={value}" for name, value in entry.retries.items())
+                yield replace(found, place=known.place)
+            elif known.entry.retries_by_default and not self._is_given(retries, known.options, known.decorated):
+                default = ", ".join(f"{name}={value}" for name, value in retries.items())
                 note = f"the queue repeats a failed run by default{f' ({default})' if default else ''}"
-                yield _Option(note, EVERY, place)
+                yield _Option(note, EVERY, known.place)
         if job.crossing is not None and job.crossing.enqueue is not None:
             found = self._switched_on(job.crossing.enqueue.retries, job.crossing.site.call, None)
             if found is not None:
@@ -116,12 +141,13 @@ class Repeats:
 
     def _is_once(self, job: JobRun) -> bool:
         """Whether a limit leaves only the first run: `max_retries=0`, `maximum_attempts=1`."""
-        for limits, endless, described, decorated in self._limits(job):
-            for name, default in limits.items():
+        for entry, described, decorated, _ in self._limits(job):
+            for name, default in entry.limit.items():
                 given = self.option(described, decorated, name)
                 if given is not None:
                     constant = self.evaluator.constant(given)
-                    is_end = constant is not None and name in endless and str(constant.value) == str(endless[name])
+                    ends = entry.endless.get(name, "")
+                    is_end = constant is not None and str(constant.value) == str(ends)
                     return constant is not None and not is_end and self._is_off(name, default, given)
         return False
 
@@ -133,31 +159,23 @@ class Repeats:
                 constant = self.evaluator.constant(own)
                 return place_of(asked) if constant is not None and constant.value is None else None
         by_default: Place | None = None
-        for limits, endless, described, decorated in self._limits(job):
-            place = self._place(job, described, decorated)
-            for name, value in endless.items():
+        for entry, described, decorated, place in self._limits(job):
+            for name, value in entry.endless.items():
                 given = self.option(described, decorated, name)
                 if given is not None:
                     constant = self.evaluator.constant(given)
                     ends = constant is None or str(constant.value) != str(value)
                     return None if ends else place
-                if name in limits and str(limits[name]) == str(value):
+                if name in entry.limit and str(entry.limit[name]) == str(value):
                     by_default = by_default or place
         return by_default
 
-    def _limits(self, job: JobRun) -> Iterator[tuple[dict[str, v.Scalar], dict[str, v.Scalar], Call, Call | None]]:
-        """Limits and what takes them away, with the calls that may give them: the enqueue's before the job's."""
+    def _limits(self, job: JobRun) -> Iterator[tuple[v.Job | v.Enqueue, Call, Call | None, Place]]:
+        """What has limits, with the calls that may give them: the enqueue before the job."""
         if job.crossing is not None and job.crossing.enqueue is not None:
-            entry = job.crossing.enqueue
-            yield entry.limit, entry.endless, job.crossing.site.call, None
-        for call, known, described in self.entries(self.program.function(job.job)):
-            yield known.limit, known.endless, described, call
-
-    def _place(self, job: JobRun, described: Call, decorated: Call | None) -> Place:
-        if decorated is not None:
-            return decorator_place(self.program.function(job.job), decorated)
-        assert job.crossing is not None
-        return place_of(job.crossing.site)
+            yield job.crossing.enqueue, job.crossing.site.call, None, place_of(job.crossing.site)
+        for known in self.entries(job):
+            yield known.entry, known.options, known.decorated, known.place
 
     def option(self, described: Call, decorated: Call | None, name: str) -> Value | None:
         """An option of a job: given in the call, or as an attribute of the job's own class."""
@@ -210,12 +228,7 @@ class Repeats:
     def _own_end(self, asked: Site, job: JobRun) -> Place | None:
         if self.escapes.again() & self.evaluator.shapes(asked.call.func):
             return self._endless(job, asked)
-        counted = any(isinstance(part, Op) for arg in asked.call.args for part in walk(arg))
-        for fact in h.newest_first(asked.held):
-            if isinstance(fact, h.Caught):
-                break
-            counted = counted or isinstance(fact, h.Test)
-        return None if counted else place_of(asked)
+        return None if counts(asked) else place_of(asked)
 
     def _is_rest(self, asked: Site, job: JobRun) -> bool:
         """Whether the next run is given something else to do: arguments that are not this run's own."""
@@ -224,6 +237,18 @@ class Repeats:
             given += list(asked.call.args)
         parts = [part for one in given if one is not None for part in one.parts() or (one,)]
         return any(not isinstance(part, Param) for part in parts)
+
+
+def counts(asked: Site) -> bool:
+    """Whether a call for another attempt counts the attempts: it passes on a changed number, or stands under a test."""
+    if any(isinstance(part, Op) for arg in asked.call.args for part in walk(arg)):
+        return True
+    for fact in h.newest_first(asked.held):
+        if isinstance(fact, h.Caught):
+            break
+        if isinstance(fact, h.Test):
+            return True
+    return False
 
 
 def place_of(site: Site) -> Place:

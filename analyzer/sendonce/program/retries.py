@@ -16,7 +16,7 @@ from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
 from sendonce.program.paths import Path
-from sendonce.program.repeats import OFF, Repetition, decorator_place, place_of
+from sendonce.program.repeats import OFF, Repetition, counts, decorator_place, place_of
 from sendonce.program.retryloops import attempts
 from sendonce.program.runs import Run, call_run, run_from
 from sendonce.program.symbols import Function
@@ -45,6 +45,7 @@ class Retries:
                 entered = site.function
                 yield from self._fired(self._decorated(self.program.function(entered)), run_from(path, number))
             yield from self._loops(path, number)
+            yield from self._recursions(site, run_from(path, number))
             if number + 1 < len(sites):
                 yield from self._fired(self._calling(site), run_from(path, number + 1))
         for found in self._clients(sites[-1]):
@@ -137,6 +138,24 @@ class Retries:
             if at in shape.again and self.escapes.reaches(self.escapes.errors.taken(types), failures):
                 yield Repetition(place, note, place if shape.endless else None)
                 return
+
+    def _recursions(self, site: Site, run: Run) -> Iterator[tuple[Repetition, Run]]:
+        """The calls of a function of itself in what handles the error of a call in it."""
+        for asked in self.flows.of(self.program.function(site.function)).sites:
+            caught = next((one for one in h.newest_first(asked.held) if isinstance(one, h.Caught)), None)
+            if caught is None or not any(one is caught.trying for one in _tries(site)) or not self._is_self(asked):
+                continue
+            if self.escapes.reaches(
+                self.escapes.errors.taken(caught.types), self.escapes.reaching(run, 0, caught.trying)
+            ):
+                endless = None if counts(asked) else place_of(asked)
+                yield Repetition(place_of(asked), "the function calls itself again after an error", endless), run
+
+    def _is_self(self, asked: Site) -> bool:
+        return any(
+            edge.target == asked.function and all(crossing.hop == "call" for crossing in edge.crossings)
+            for edge in self.linker.reached(asked).edges
+        )
 
     def _library_loop(self, loop: h.Loop) -> tuple[Call, v.Repeat] | None:
         over = None if loop.over is None else self.evaluator.resolve(loop.over)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from sendonce.program import held as h
 from sendonce.program.held import Site
@@ -33,21 +34,32 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class JobRun:
-    """The run of a job on a path: its function, and the crossing that enqueues it, if a known one does."""
+    """The run of a job on a path: its function, and the crossing that enqueues it, if a known one does.
+
+    `inner` are the functions that it leads to by plain calls: where a decorator of the project wraps the job,
+    the function with the queue's own decorator is one of them.
+    """
 
     job: str
     crossing: Crossing | None
     run: Run
+    inner: tuple[str, ...] = ()
 
 
 def job_runs(path: Path) -> Iterator[JobRun]:
     """The jobs that run on a path, outermost first."""
     crossings = list(path.crossings())
     if path.trigger.kind in ("job", "cron"):
-        yield JobRun(path.start.function, None, run_from(path, 0))
+        yield JobRun(path.start.function, None, run_from(path, 0), _called(crossings))
     for number, crossing in enumerate(crossings):
         if crossing.hop == "enqueue" and crossing.callee:
-            yield JobRun(crossing.callee, crossing, run_from(path, number + 1))
+            yield JobRun(crossing.callee, crossing, run_from(path, number + 1), _called(crossings[number + 1 :]))
+
+
+def _called(crossings: list[Crossing]) -> tuple[str, ...]:
+    """The functions that a chain of crossings leads to while it only calls."""
+    called = takewhile(lambda one: one.hop == "call" and bool(one.callee), crossings)
+    return tuple(one.callee for one in called)
 
 
 def run_from(path: Path, first: int, loop: h.Loop | None = None) -> Run:
