@@ -18,6 +18,7 @@ class Bill(models.Model):
     mailed_at = models.DateTimeField(null=True)
 """
 HEAD = """
+import contextlib
 import smtplib
 import time
 import requests
@@ -27,7 +28,7 @@ from django.db import OperationalError
 from django.utils import timezone
 from sendgrid import SendGridAPIClient, SendGridException
 from sendgrid.helpers.mail import Mail
-from tenacity import retry, retry_if_exception_type, stop_after_attempt
+from tenacity import retry, retry_if_exception_type, retry_if_not_exception_type, stop_after_attempt
 from .models import Bill
 
 """
@@ -154,6 +155,35 @@ def bill(self, pk):
     answer = requests.post("https://api.postmarkapp.com/email", json={"To": "a@x.example", "Subject": "Your bill"})
     if answer.status_code == 429:
         raise self.retry(countdown=60)
+""",
+    "the send keeps its errors to itself": """
+@shared_task(autoretry_for=(Exception,), max_retries=3)
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"], fail_silently=True)
+""",
+    "the errors of the send are suppressed": """
+@shared_task(autoretry_for=(Exception,), max_retries=3)
+def bill(pk):
+    with contextlib.suppress(OSError):
+        send_mail("Your bill", "x", None, ["a@x.example"])
+""",
+    "the errors of the send are left out": """
+@shared_task(autoretry_for=(Exception,), dont_autoretry_for=(OSError,), max_retries=3)
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])
+""",
+    "the errors of the send are left out by a decorator": """
+@retry(stop=stop_after_attempt(3), retry=retry_if_not_exception_type(OSError))
+def bill(pk):
+    send_mail("Your bill", "x", None, ["a@x.example"])
+""",
+    "a loop that waits until less is asked of the provider": """
+def bill(to):
+    for attempt in range(5):
+        answer = requests.post("https://api.postmarkapp.com/email", json={"To": to, "Subject": "Your bill"})
+        if answer.status_code != 429:
+            break
+        time.sleep(attempt)
 """,
     "the job that is repeated ends with the enqueue": """
 @shared_task
@@ -291,6 +321,37 @@ def bill(to):
             return
         except smtplib.SMTPException:
             continue
+""",
+    "a loop until the answer is good": """
+def bill(to):
+    for attempt in range(5):  # here
+        answer = requests.post("https://api.postmarkapp.com/email", json={"To": to, "Subject": "Your bill"})  # sent
+        if answer.ok:
+            break
+        time.sleep(attempt)
+""",
+    "a loop until a helper says that it worked": """
+def deliver(to):
+    try:
+        send_mail("Your bill", "x", None, [to])  # sent
+    except OSError:
+        return False
+    return True
+
+
+def bill(to):
+    for attempt in range(5):  # here
+        if deliver(to):
+            return
+        time.sleep(attempt)
+""",
+    "a function that calls itself": """
+def bill(to, left=3):
+    try:
+        send_mail("Your bill", "x", None, [to])  # sent
+    except OSError:
+        if left:
+            bill(to, left - 1)  # here
 """,
     "the job puts itself on the queue again": """
 @shared_task

@@ -16,6 +16,7 @@ from datetime import timedelta
 import backoff
 from celery import Task, shared_task
 from django.core.mail import send_mail
+from procrastinate import App, RetryStrategy
 from temporalio import activity, workflow
 from temporalio.common import RetryPolicy
 from tenacity import retry, stop_after_attempt, stop_never
@@ -83,6 +84,22 @@ def remind(to):
             sent = True
         except OSError:
             left -= 1
+""",
+    "a number of the queue": """
+app = App()
+
+
+@app.task(retry=4)
+def remind(to):
+    send_mail("A reminder", "x", None, [to])
+""",
+    "a strategy with attempts": """
+app = App()
+
+
+@app.task(retry=RetryStrategy(max_attempts=4, wait=5))
+def remind(to):
+    send_mail("A reminder", "x", None, [to])
 """,
     "an activity with a limit": """
 @activity.defn
@@ -166,6 +183,27 @@ def remind(to):
             return send_mail("A reminder", "x", None, [to])  # sent
         except OSError:
             time.sleep(attempt)
+""",
+    "a test that is the attempt": """
+def deliver(to):
+    try:
+        send_mail("A reminder", "x", None, [to])  # sent
+    except OSError:
+        return False
+    return True
+
+
+def remind(to):
+    while not deliver(to):  # here
+        time.sleep(5)
+""",
+    "a strategy without attempts": """
+app = App()
+
+
+@app.task(retry=RetryStrategy(wait=5))  # here
+def remind(to):
+    send_mail("A reminder", "x", None, [to])  # sent
 """,
     "the default of a workflow engine": """
 @activity.defn

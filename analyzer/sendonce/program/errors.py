@@ -33,10 +33,14 @@ class Failure:
 
 @dataclass(frozen=True)
 class Awaited:
-    """The error classes that a retry or a handler takes; `every` for all there are, or some that nobody can tell."""
+    """The error classes that a retry or a handler takes; `every` for all there are, or some that nobody can tell.
+
+    What is below `spared` is not taken.
+    """
 
     classes: tuple[Value, ...] = ()
     every: bool = False
+    spared: tuple[Value, ...] = ()
 
 
 EVERY = Awaited(every=True)
@@ -56,10 +60,20 @@ class Errors:
         """The classes that an option names: a class, a tuple, what describes them (`retry_if(E)`), a test of them."""
         if given is None:
             return EVERY
+        excepted = self._excepted(given)
+        if excepted:
+            return Awaited(every=True, spared=excepted)
         found = tuple(dict.fromkeys(self._classes(given, 4)))
         if not found or any(self.is_every(cls) for cls in found):
             return EVERY
         return Awaited(found)
+
+    def _excepted(self, given: Value) -> tuple[Value, ...]:
+        """The classes of `retry_if_not_…(E)`."""
+        found = self.evaluator.resolve(given)
+        if isinstance(found, Call) and any(_EXCEPT_FOR in shape for shape in self.evaluator.shapes(found.func)):
+            return tuple(cls for part in found.args for cls in self._classes(part, 4))
+        return ()
 
     def taken(self, types: tuple[Value, ...]) -> Awaited:
         """What an `except` with these types takes; none is all."""
@@ -111,6 +125,8 @@ class Errors:
 
     def meets(self, awaited: Awaited, failure: Failure, late: bool = False) -> bool:
         """Whether what is awaited takes an error; `late` counts errors of a send that was certainly refused too."""
+        if awaited.spared and self.catches(awaited.spared, failure) == "all":
+            return False
         if awaited.every:
             return True
         return any(self._meets(cls, failure, late) for cls in awaited.classes)

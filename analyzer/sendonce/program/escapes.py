@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from sendonce import facts
+from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.errors import Awaited, Errors, Failure
 from sendonce.program.evaluate import Evaluator
@@ -16,6 +17,7 @@ from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flow, Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
+from sendonce.program.mail import ProviderSend
 from sendonce.program.retryloops import attempts
 from sendonce.program.runs import Run
 from sendonce.program.symbols import Function
@@ -52,10 +54,21 @@ class Escapes:
 
         Later statements of the functions on the way count: what fails after the mail has left fails the run too.
         """
-        failures: tuple[Failure, ...] = () if run.send is None else (Failure(None, run.sites[-1], run.send),)
+        failures: tuple[Failure, ...] = ()
+        if run.send is not None and not self._is_silent(run.send):
+            failures = (Failure(None, run.sites[-1], run.send),)
         for number in range(len(run.sites) - 1, frame - 1, -1):
             failures = self._past(run.sites[number], failures, boundary if number == frame else None)
         return failures
+
+    def _is_silent(self, send: ProviderSend) -> bool:
+        """Whether a provider's call is told to keep its errors to itself."""
+        call = send.site.call
+        return any(
+            arguments.holds(self.evaluator, call, {option: value})
+            for _, entry in self.evaluator.lookup(self.packs.sends, call.func)
+            for option, value in entry.silent.items()
+        )
 
     def _past(self, site: Site, failures: tuple[Failure, ...], boundary: h.Fact | None) -> tuple[Failure, ...]:
         """What comes out of the function of a call that fails, or that returns before something later fails."""
@@ -76,6 +89,9 @@ class Escapes:
                 break
             if isinstance(fact, h.Trying):
                 left = tuple(dict.fromkeys(one for failure in left for one in self._handled(flow, fact, failure)))
+            elif isinstance(fact, h.Inside) and self.evaluator.suppresses(fact.value):
+                types = fact.value.args if isinstance(fact.value, Call) else ()
+                left = tuple(one for one in left if self.errors.catches(types, one) != "all")
         return left
 
     def _handled(self, flow: Flow, trying: h.Trying, failure: Failure) -> Iterator[Failure]:
@@ -185,7 +201,7 @@ class Escapes:
         return any(self._counts(awaited, failure, late) for failure in failures)
 
     def _counts(self, awaited: Awaited, failure: Failure, late: bool) -> bool:
-        if awaited.every and failure.call is not None and failure.sent is None:
+        if awaited.every and failure.call is not None and failure.sent is None and not awaited.spared:
             return self.errors.is_remote(failure.call)
         return self.errors.meets(awaited, failure, late)
 

@@ -18,7 +18,7 @@ from sendonce.program.held import Site
 from sendonce.program.link import Linker
 from sendonce.program.runs import JobRun
 from sendonce.program.symbols import Function
-from sendonce.program.values import Attr, Call, ClassRef, Op, Param, Seq, Value, walk
+from sendonce.program.values import Attr, Call, ClassRef, Const, Op, Param, Seq, Value, walk
 
 OFF = (0, None, False)
 
@@ -104,23 +104,29 @@ class Repeats:
             return
         for known in self.entries(job):
             retries = known.entry.retries
+            spared = self._spared(known)
             found = self._switched_on(retries, known.options, known.decorated)
             if found is not None:
-                yield replace(found, place=known.place)
+                yield replace(found, place=known.place, awaited=replace(found.awaited, spared=spared))
             elif known.entry.retries_by_default and not self._is_given(retries, known.options, known.decorated):
                 default = ", ".join(f"{name}={value}" for name, value in retries.items())
                 note = f"the queue repeats a failed run by default{f' ({default})' if default else ''}"
-                yield _Option(note, EVERY, known.place)
+                yield _Option(note, replace(EVERY, spared=spared), known.place)
         if job.crossing is not None and job.crossing.enqueue is not None:
             found = self._switched_on(job.crossing.enqueue.retries, job.crossing.site.call, None)
             if found is not None:
                 yield replace(found, place=place_of(job.crossing.site))
 
+    def _spared(self, known: Known) -> tuple[Value, ...]:
+        """The error classes after which a job is not repeated."""
+        given = (self.option(known.options, known.decorated, name) for name in known.entry.spares)
+        return tuple(cls for one in given if one is not None for cls in self.escapes.errors.awaited(one).classes)
+
     def _switched_on(self, retries: dict[str, v.Scalar], described: Call, decorated: Call | None) -> _Option | None:
         """The option that switches repetition on; its place is the caller's to fill in."""
         for name, default in retries.items():
             given = self.option(described, decorated, name)
-            if given is not None and not self._is_off(name, default, given):
+            if given is not None and not self._is_off(given, default):
                 note = f"{name} makes the queue repeat a failed run"
                 return _Option(note, self.escapes.errors.awaited(given), Place("", 0))
         return None
@@ -128,27 +134,30 @@ class Repeats:
     def _is_given(self, options: dict[str, v.Scalar], described: Call, decorated: Call | None) -> bool:
         return any(self.option(described, decorated, name) is not None for name in options)
 
-    def _is_off(self, name: str, default: v.Scalar, given: Value) -> bool:
-        """Whether an option's value means no repetition; attempts count the first run too."""
+    def _is_off(self, given: Value, default: v.Scalar = False) -> bool:
+        """Whether an option's value means no repetition: nothing, nought, or the default that repeats nothing."""
         found = self.evaluator.resolve(given)
         if isinstance(found, Seq) and not found.items:
             return True
         constant = self.evaluator.constant(found)
-        if constant is None:
-            return False
-        attempts = default == 1 or "attempt" in name or "tries" in name.removesuffix("retries")
-        return constant.value in OFF or (attempts and constant.value == 1 and constant.value is not True)
+        return constant is not None and (constant.value in OFF or constant == Const(default))
+
+    def _is_first_only(self, name: str, given: Value) -> bool:
+        """Whether a limit leaves only the first run; attempts count that too."""
+        constant = self.evaluator.constant(given)
+        attempts = "attempt" in name or "tries" in name.replace("retries", "")
+        return self._is_off(given) or (attempts and constant is not None and constant.value == 1)
 
     def _is_once(self, job: JobRun) -> bool:
         """Whether a limit leaves only the first run: `max_retries=0`, `maximum_attempts=1`."""
         for entry, described, decorated, _ in self._limits(job):
-            for name, default in entry.limit.items():
+            for name in entry.limit:
                 given = self.option(described, decorated, name)
                 if given is not None:
                     constant = self.evaluator.constant(given)
                     ends = entry.endless.get(name, "")
                     is_end = constant is not None and str(constant.value) == str(ends)
-                    return constant is not None and not is_end and self._is_off(name, default, given)
+                    return constant is not None and not is_end and self._is_first_only(name, given)
         return False
 
     def _endless(self, job: JobRun, asked: Site | None = None) -> Place | None:
@@ -164,6 +173,8 @@ class Repeats:
                 given = self.option(described, decorated, name)
                 if given is not None:
                     constant = self.evaluator.constant(given)
+                    if constant is None and any(other.startswith(f"{name}/") for other in entry.endless):
+                        continue  # an object, whose own arguments tell
                     ends = constant is None or str(constant.value) != str(value)
                     return None if ends else place
                 if name in entry.limit and str(entry.limit[name]) == str(value):

@@ -17,7 +17,7 @@ from sendonce.program.held import Site
 from sendonce.program.link import Linker
 from sendonce.program.paths import Path
 from sendonce.program.repeats import OFF, Repetition, counts, decorator_place, place_of
-from sendonce.program.retryloops import attempts
+from sendonce.program.retryloops import asks_result, attempts, until
 from sendonce.program.runs import Run, call_run, run_from
 from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Call, Const, External, Updated, Value, walk
@@ -51,14 +51,14 @@ class Retries:
         for found in self._clients(sites[-1]):
             yield found, call_run(path)
 
-    def _fired(self, found: Iterator[tuple[Repetition, Awaited]], run: Run) -> Iterator[tuple[Repetition, Run]]:
+    def _fired(self, found: Iterator[tuple[Repetition, Awaited | None]], run: Run) -> Iterator[tuple[Repetition, Run]]:
         for repetition, awaited in found:
-            if self.escapes.reaches(awaited, self.escapes.leaving(run)):
+            if awaited is None or self.escapes.reaches(awaited, self.escapes.leaving(run)):
                 yield repetition, run
 
     # ------------------------------------------------------------------ decorators and calls
 
-    def _decorated(self, function: Function) -> Iterator[tuple[Repetition, Awaited]]:
+    def _decorated(self, function: Function) -> Iterator[tuple[Repetition, Awaited | None]]:
         for call in self.linker.decorations(function):
             described = call.func if isinstance(call.func, Call) else Call(call.func, (), (), call.at)
             for entry in self._entries(self.packs.repeats, described):
@@ -68,7 +68,7 @@ class Retries:
                     note = "a retry decorator runs the function again"
                     yield Repetition(place, note, endless), self._awaited(entry, described)
 
-    def _calling(self, site: Site) -> Iterator[tuple[Repetition, Awaited]]:
+    def _calling(self, site: Site) -> Iterator[tuple[Repetition, Awaited | None]]:
         for entry in self._entries(self.packs.repeats, site.call):
             if entry.function and self._repeats(entry, site.call):
                 endless = place_of(site) if self._is_endless(entry, site.call) else None
@@ -85,7 +85,10 @@ class Retries:
         limit = arguments.first_argument(self.evaluator, call, entry.limit)
         return limit is None or not self._is_once(limit)
 
-    def _awaited(self, entry: v.Repeat, call: Call) -> Awaited:
+    def _awaited(self, entry: v.Repeat, call: Call) -> Awaited | None:
+        """The errors after which it is run again; None if what it returns decides."""
+        if entry.results:
+            return None
         only = arguments.first_argument(self.evaluator, call, entry.only)
         return self.escapes.errors.awaited(only)
 
@@ -119,6 +122,11 @@ class Retries:
             if isinstance(fact, h.Loop):
                 run = run_from(path, number, fact)
                 yield from ((found, run) for found in self._of_loop(fact, site, run))
+        tested = until(self.program.function(site.function), site.at)
+        if tested is not None:
+            place = Place(site.path, tested[0], tested[1])
+            run = run_from(path, number + 1) if number + 1 < len(tuple(path.sites())) else call_run(path)
+            yield Repetition(place, "the loop tries again until the result is good", place), run
 
     def _of_loop(self, loop: h.Loop, site: Site, run: Run) -> Iterator[Repetition]:
         place = Place(site.path, loop.at[0], loop.at[1])
@@ -126,12 +134,17 @@ class Retries:
         entry = self._library_loop(loop)
         if entry is not None:
             described, found = entry
-            if self.escapes.reaches(self._awaited(found, described), self.escapes.leaving(run)):
+            awaited = self._awaited(found, described)
+            if awaited is None or self.escapes.reaches(awaited, self.escapes.leaving(run)):
                 yield Repetition(place, note, place if self._is_endless(found, described) else None)
             return
         shape = attempts(self.program.function(site.function), loop.at, site.at)
         trying = next((one for one in _tries(site) if shape is not None and one.at == shape.trying), None)
         if shape is None or trying is None:
+            asked = asks_result(self.program.function(site.function), loop.at, site.at)
+            if asked is not None:
+                note = "the loop tries again until the result is good"
+                yield Repetition(place, note, place if asked.endless else None)
             return
         failures = self.escapes.reaching(run, 0, trying)
         for types, at in trying.handlers:

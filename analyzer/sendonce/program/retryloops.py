@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sendonce import facts
-from sendonce.program.symbols import Body, Function
+from sendonce.program.symbols import Body, Function, own_nodes
 
 Loop = facts.For | facts.While
+_COUNTS = frozenset(["range", "count", "repeat", "cycle"])
 _ENDLESS = frozenset(["count", "repeat", "cycle"])
 
 
@@ -36,6 +37,63 @@ def attempts(function: Function, at: facts.Span, call: facts.Span) -> Attempts |
         if again and _ends(loop, node, block[number + 1 :]):
             return Attempts(node.at, again, _is_endless(loop, node, block[number + 1 :]))
     return None
+
+
+def asks_result(function: Function, at: facts.Span, call: facts.Span) -> Attempts | None:
+    """How the loop at `at` makes the call at `call` again until its result is good: the loop tests it, or leaves on it.
+
+    A test for one answer that is no success (`status != 429`) waits only for that answer to go away.
+    """
+    loop = next((node for node in _loops(function.node) if node.at == at), None)
+    if loop is None or (isinstance(loop, facts.For) and _called(loop.iter) not in _COUNTS):
+        return None
+    results = {target.id for target in _assigned_from(loop.body, call)}
+    for statement in _statements(loop.body):
+        if not (isinstance(statement, facts.If) and _leaves(statement.body)) or _refuses(statement.test):
+            continue
+        if _within(call, statement.test.at) or not results.isdisjoint(_mentioned(statement.test)):
+            endless = isinstance(loop, facts.While) and not list(_names(loop.test))
+            others = (one for one in _statements(loop.body) if one is not statement)
+            return Attempts(call, (), endless and not any(_may_leave((one,)) for one in others))
+    return None
+
+
+def until(function: Function, call: facts.Span) -> facts.Span | None:
+    """The loop whose test is the call: `while not sent(message)`."""
+    tested = (node for node in _loops(function.node) if isinstance(node, facts.While) and _within(call, node.test.at))
+    return next((node.at for node in tested), None)
+
+
+def _statements(block: Body) -> Iterator[facts.Stmt]:
+    """The statements of a block and of the blocks in it, inner loops and definitions left out."""
+    for statement in block:
+        yield statement
+        if not isinstance(statement, facts.Def | facts.Class | Loop):
+            for inner in _blocks(statement):
+                yield from _statements(inner)
+
+
+def _assigned_from(block: Body, call: facts.Span) -> Iterator[facts.Name]:
+    """The variables that get the result of a call."""
+    for statement in _statements(block):
+        if isinstance(statement, facts.Assign) and statement.value is not None and _within(call, statement.value.at):
+            yield from (target for target in statement.targets if isinstance(target, facts.Name))
+
+
+def _mentioned(test: facts.Expr) -> set[str]:
+    """The variables whose value, attributes or methods a test asks for."""
+    return {node.id for node in own_nodes(test) if isinstance(node, facts.Name)}
+
+
+def _refuses(test: facts.Expr) -> bool:
+    """Whether a test only tells one answer that refuses the request from all others: `status != 429`."""
+    return (
+        isinstance(test, facts.Compare)
+        and test.op == "!="
+        and isinstance(test.right, facts.Constant)
+        and isinstance(test.right.value, int)
+        and 400 <= test.right.value < 500
+    )
 
 
 def _is_endless(loop: Loop, node: facts.Try, after: Body) -> bool:
