@@ -23,7 +23,7 @@ more conditions wins; triggers and invokes add up.
 
 from sendonce.vocabulary.claims import Claim, LookAlike
 from sendonce.vocabulary.entry import Entry, Kind, Scalar, Scope, Win
-from sendonce.vocabulary.jobs import Enqueue, Invoke, Job, Repeat, Setting
+from sendonce.vocabulary.jobs import Enqueue, Error, Invoke, Job, Repeat, Setting
 from sendonce.vocabulary.mail import Content, Http, HttpClient, Message, Render, Send
 from sendonce.vocabulary.pack import Pack
 from sendonce.vocabulary.requests import Answer, Log, RequestKey
@@ -41,6 +41,7 @@ __all__ = [
     "Content",
     "Enqueue",
     "Entry",
+    "Error",
     "Http",
     "HttpClient",
     "Invoke",

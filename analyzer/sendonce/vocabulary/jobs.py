@@ -26,6 +26,8 @@ class Job(Entry, frozen=True, kw_only=True):
     retries: dict[str, Scalar] = {}
     """Options of the decorator that make the queue repeat a failed run; the value is the default."""
     retries_by_default: bool = False
+    spares: tuple[str, ...] = ()
+    """Arguments with error classes after which a failed run is not repeated."""
     redelivers: dict[str, Scalar] = {}
     redelivers_by_default: bool = False
     """A run whose worker is lost is run again without being asked to."""
@@ -138,6 +140,10 @@ class Repeat(Entry, frozen=True, kw_only=True):
     calls: tuple[str, ...] = ()
     limit: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
+    spares: tuple[str, ...] = ()
+    """Arguments with error classes after which it is not run again."""
+    results: bool = False
+    """It is run again for what it returns, not for an error."""
     default: Scalar = None
     loops: tuple[str, ...] = ()
     """Calls to iterate over: the body of the loop is the attempt (`for attempt in Retrying(…)`)."""
@@ -151,3 +157,19 @@ class Repeat(Entry, frozen=True, kw_only=True):
     """The repetition covers requests that may have been accepted, POST among them."""
     names: tuple[str, ...] = ()
     """Arguments with the HTTP methods that are repeated; POST counts only when it is there, or they are None."""
+
+
+class Error(Entry, frozen=True, kw_only=True):
+    """Error classes, and which calls raise them."""
+
+    classes: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    """Dotted prefixes: every class below one of them."""
+    by: tuple[str, ...] = ()
+    """Import roots of the calls that raise them, besides the classes' own."""
+    network: bool = False
+    """Any call that talks to another machine may raise them."""
+    before: bool = False
+    """Raised only where no message can have been accepted: no connection was made, or the server refused."""
+    base: bool = False
+    """Every failing send that raises errors of this package raises one of these: a handler of them misses none."""

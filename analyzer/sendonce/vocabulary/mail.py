@@ -38,6 +38,8 @@ class Send(Content, frozen=True, kw_only=True):
     """Arguments that take an idempotency key the provider honours."""
     retries: bool = False
     """The SDK itself repeats the request after an error."""
+    silent: dict[str, Scalar] = {}
+    """Options of which each, with this value, keeps the errors of the send from being raised."""
     addresses: tuple[str, ...] = ()
     """The library sends more than mail: a text given to the receiver must start like one of these (`mailto:`)."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from sendonce.vocabulary.claims import Claim, LookAlike
-from sendonce.vocabulary.jobs import Enqueue, Invoke, Job, Repeat, Setting
+from sendonce.vocabulary.jobs import Enqueue, Error, Invoke, Job, Repeat, Setting
 from sendonce.vocabulary.mail import Http, HttpClient, Message, Render, Send
 from sendonce.vocabulary.requests import Answer, Log, RequestKey
 from sendonce.vocabulary.signals import Change, Connect, Signal
@@ -30,6 +30,8 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     thing."""
     bases: dict[str, tuple[str, ...]] = {}
     """Library class to its base classes, where a rule needs them."""
+    transport: tuple[str, ...] = ()
+    """Import roots of the packages whose errors its sends let through."""
     implements: tuple[str, ...] = ()
     """Class decorators whose arguments are further bases (`zope.interface.implementer`)."""
     send: tuple[Send, ...] = ()
@@ -50,6 +52,7 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     look_alike: tuple[LookAlike, ...] = ()
     unique: tuple[Unique, ...] = ()
     repeat: tuple[Repeat, ...] = ()
+    error: tuple[Error, ...] = ()
     setting: tuple[Setting, ...] = ()
     relation: tuple[Relation, ...] = ()
     model: tuple[ModelOf, ...] = ()
