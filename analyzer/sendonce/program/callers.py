@@ -104,6 +104,8 @@ class Callers:
     def _link(self, function: Function, words: frozenset[str] | None = None) -> None:
         """Links the calls of a function in which one of some words stands, else all of them."""
         for site in self.flows.of(function).sites:
+            self.connections.note(site)
+            self.registry.note(site)
             if site in self._linked or (words is not None and words.isdisjoint(mentions(site.call))):
                 continue
             self._linked.add(site)
@@ -113,8 +115,6 @@ class Callers:
             for handed in reached.handed:
                 self.connections.handed(handed)
                 self.registry.handed(handed)
-            self.connections.note(site)
-            self.registry.note(site)
 
     def _add(self, edge: Edge) -> None:
         self._into.setdefault(edge.target, []).append(edge)
@@ -260,7 +260,7 @@ class Callers:
                     continue
                 module = self.program.module_of(file)
                 for one in module.mentioning(word) if module is not None else ():
-                    yield one, {word}
+                    yield one, set(words)
 
     def _implicit(self, name: str) -> list[str]:
         """The last names of library calls that lead to a method of this name (`create` to `save`)."""
