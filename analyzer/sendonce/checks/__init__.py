@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from sendonce.checks import (
     batch_retry,
+    claim_released_before_send,
     double_send,
     duplicate_recipients,
     enqueue_before_commit,
     enqueue_in_transaction,
+    fail_open_guard,
     job_without_key,
     multiple_trigger_paths,
     no_reservation,
     partly_guarded,
     redelivered_job,
     registered_twice,
+    reservation_can_roll_back,
+    reservation_not_unique,
     retry_around_send,
     send_in_transaction,
     sends_on_every_save,
@@ -41,6 +45,10 @@ RULES: tuple[Rule, ...] = (
     job_without_key.RULE,
     redelivered_job.RULE,
     webhook_without_event_id.RULE,
+    reservation_not_unique.RULE,
+    claim_released_before_send.RULE,
+    fail_open_guard.RULE,
+    reservation_can_roll_back.RULE,
     no_reservation.RULE,
 )
 """Rules that replace others come before them."""

@@ -35,8 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sendonce.checks.base import Fault, Rule, fault, named, send_place, worst
-from sendonce.checks.no_reservation import severity_of
+from sendonce.checks.base import Fault, Rule, fault, named, send_place, severity_of, worst
 from sendonce.findings import Place, Related
 from sendonce.program import held as h
 from sendonce.program.analysis import Analysis

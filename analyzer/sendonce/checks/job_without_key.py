@@ -46,9 +46,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from sendonce.checks.base import Fault, Rule, fault, named, send_place, worst
+from sendonce.checks.base import Fault, Rule, fault, named, send_place, severity_of, worst
 from sendonce.checks.leaving import left_at
-from sendonce.checks.no_reservation import severity_of
 from sendonce.findings import Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.exclusion import exclusive

@@ -44,32 +44,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sendonce.checks.base import Fault, Rule, by_place, fault, listed, named, send_place, triggers_of, worst
-from sendonce.findings import Confidence, Related, Severity
+from sendonce.checks.base import (
+    Fault,
+    Rule,
+    by_place,
+    fault,
+    is_open,
+    listed,
+    named,
+    send_place,
+    severity_of,
+    triggers_of,
+    worst,
+)
+from sendonce.findings import Confidence, Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path
 
 CODE, NAME = "SO301", "no-reservation"
 
-_SEVERITY: dict[str, Severity] = {
-    "webhook": "error",
-    "cron": "error",
-    "controller": "warning",
-    "model_callback": "warning",
-    "agent_tool": "warning",
-    "job": "warning",
-}
-
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a send, over all triggers that reach it unguarded."""
-    open_paths = [path for path in analysis.paths if _is_open(path) and path not in explained]
+    open_paths = [path for path in analysis.paths if is_open(path) and path not in explained]
     for place, paths in by_place(open_paths, send_place).items():
-        severity = worst(severity_of(path) for path in paths)
+        severity = worst(map(severity_of, paths))
         shown = [path for path in paths if severity_of(path) == severity]
         message = (
             f"{named(shown[0])} is sent with no reservation before it: {listed(triggers_of(shown))} can run twice "
-            f"for one event, and nothing on the way lets only one run send"
+            f"for one event ({_why(shown)}), and nothing on the way lets only one run send"
         )
         passing = [path.mail.guard.passing for path in shown if path.mail.guard is not None]
         if len(passing) == len(shown):
@@ -86,16 +89,22 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         )
 
 
-def _is_open(path: Path) -> bool:
-    """Whether nothing reserves a path, or only a job's id that the queue frees again."""
-    return path.mail.guard is None or bool(path.mail.guard.passing)
+_REPEATS = {
+    "webhook": "the sender delivers an event again until it gets an answer",
+    "cron": "two runs can overlap, and a run that died is started again",
+    "job": "the queue runs a job again whose worker died",
+    "controller": "a form sent twice, a request that the client repeats",
+    "model_callback": "each save that calls it is one run",
+    "agent_tool": "the model calls it again",
+    "admin": "it is done twice by hand",
+    "command": "it is started twice by hand",
+}
 
 
-def severity_of(path: Path) -> Severity:
-    """How bad a second run of a path's trigger is."""
-    if path.mail.provider.internal:
-        return "note"
-    return _SEVERITY.get(path.trigger.kind, "note")
+def _why(paths: list[Path]) -> str:
+    """How the trigger of the first path comes to run twice."""
+    trigger = triggers_of(paths)[0]
+    return _REPEATS.get(trigger.kind, "nothing keeps its callers from calling it again")
 
 
 RULE = Rule(CODE, NAME, __doc__, check)

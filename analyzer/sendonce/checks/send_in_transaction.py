@@ -42,6 +42,7 @@ from sendonce.checks.base import Fault, Rule, fault, named, worst
 from sendonce.checks.leaving import Leak, assumed, by_site, leaks, opens, shortest
 from sendonce.findings import Severity
 from sendonce.program.analysis import Analysis
+from sendonce.program.following import Followed
 from sendonce.program.paths import Path, place_of
 
 CODE, NAME = "SO202", "send-in-transaction"
@@ -49,6 +50,7 @@ CODE, NAME = "SO202", "send-in-transaction"
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault for each call that leads to a send out of a function with an open transaction."""
+    followed = Followed(analysis.claims, analysis.transactions)
     found = ((place_of(leak.transaction.site), leak) for leak in leaks(analysis) if _is_fault(leak))
     for place, group in by_site(found).items():
         shown = shortest(group)
@@ -64,7 +66,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
             [leak.path for leak in group],
             place,
             analysis.program.function(transaction.site.function).dotted,
-            worst(_severity(leak.path) for leak in group),
+            worst(_severity(leak.path, followed) for leak in group),
             message,
             "send after the commit: transaction.on_commit(...), or move the call behind the block",
             opens(group, "the transaction opens here"),
@@ -76,11 +78,11 @@ def _is_fault(leak: Leak) -> bool:
     return leak.enqueue is None and leak.transaction.kind != "unit"
 
 
-def _severity(path: Path) -> Severity:
+def _severity(path: Path, followed: Followed) -> Severity:
+    """A note where the transaction is the lock of a claim and nothing but its commit can fail after the mail."""
     guard = path.mail.guard
-    if path.mail.provider.internal or (guard is not None and guard.held_in_transaction):
-        return "note"
-    return "warning"
+    is_lock = guard is not None and guard.held_in_transaction and followed.on(path) is None
+    return "note" if path.mail.provider.internal or is_lock else "warning"
 
 
 RULE = Rule(CODE, NAME, __doc__, check)

@@ -27,7 +27,7 @@ _SHAPES = """
     contexts begins writes rows statements commits rollbacks savepoints covers columns constraints foreign conflicts
     needs
     releases reads selects excludes inserts updates saves deletes distinct joins loops clients classes injected outboxes
-    counts clears binds Claim.runs Probe.runs
+    counts clears binds Signal.stored Claim.runs Probe.runs
 """
 _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base

@@ -23,8 +23,10 @@ from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
+from sendonce.program.held import Site
 from sendonce.program.inventory import inventory
 from sendonce.program.link import Linker
+from sendonce.program.mail import Guard
 from sendonce.program.paths import Path
 from sendonce.program.program import Program
 from sendonce.program.providers import Providers
@@ -106,7 +108,7 @@ def _analysed(sources: Sources, packs: Packs, settings: Settings, whole: bool) -
     if whole:
         analysis.callers.link_all()
     analysis.summaries.run()
-    analysis.paths = tuple(sorted(_paths(analysis), key=_order))
+    analysis.paths = tuple(sorted(_guarded_by_callers(list(_paths(analysis))), key=_order))
     analysis.inventory = inventory(program, providers, analysis.summaries.entries.values(), analysis.paths)
     _look_at_the_rest(program, problems)
     analysis.unresolved = tuple(_unresolved(analysis))
@@ -247,6 +249,25 @@ def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path
         if mail.transaction is None and not mail.escaped:
             mail = replace(mail, transaction=analysis.transactions.request_at(start, entry, mail))
         yield Path(start, mail, entry)
+
+
+def _guarded_by_callers(paths: list[Path]) -> Iterator[Path]:
+    """The paths, those of callbacks with the reservation that all known callers have won before they save."""
+    open_ones = {(path.send, path.start.function) for path in paths if _is_open_callback(path)}
+    guards: dict[tuple[Site, str], list[Guard | None]] = {}
+    for path in paths:
+        for function in path.functions()[1:] if open_ones else ():
+            if (path.send, function) in open_ones:
+                guards.setdefault((path.send, function), []).append(path.mail.guard)
+    for path in paths:
+        found = guards.get((path.send, path.start.function), []) if _is_open_callback(path) else []
+        first = found[0] if found and all(found) else None
+        guard = None if first is None else replace(first, confidence="medium")
+        yield path if guard is None else replace(path, mail=replace(path.mail, guard=guard))
+
+
+def _is_open_callback(path: Path) -> bool:
+    return path.trigger.kind == "model_callback" and path.mail.guard is None
 
 
 def _order(path: Path) -> tuple[object, ...]:

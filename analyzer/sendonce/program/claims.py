@@ -11,6 +11,7 @@ from sendonce.program import held as h
 from sendonce.program.dependencies import injected
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
+from sendonce.program.handlers import Handlers
 from sendonce.program.held import Site
 from sendonce.program.keys import ProviderKeys
 from sendonce.program.link import Crossing, Linker
@@ -18,7 +19,7 @@ from sendonce.program.locks import Locks
 from sendonce.program.mail import Condition, Guard, Transaction
 from sendonce.program.outcomes import Outcomes
 from sendonce.program.releases import Releases
-from sendonce.program.reservations import ON_ONE_HOST, SHARED, Matched, Part, Reservation, Reservations, key_of
+from sendonce.program.reservations import ON_ONE_HOST, SHARED, Flaw, Matched, Part, Reservation, Reservations, key_of
 from sendonce.program.rows import Rows
 from sendonce.program.scene import Scene
 from sendonce.program.stability import Stability
@@ -44,6 +45,8 @@ class Claims:
         linker: Linker,
         transactions: Transactions,
         scopes: frozenset[str] = SHARED,
+        forgiven: frozenset[Flaw] = frozenset(),
+        handlers: Handlers | None = None,
     ) -> None:
         self.evaluator = evaluator
         self.program = evaluator.program
@@ -51,10 +54,11 @@ class Claims:
         self.flows = flows
         self.linker = linker
         self.transactions = transactions
+        self.scopes = scopes
         self.stability = Stability(evaluator, flows)
         self.uniques = Uniques(evaluator, flows)
-        self.reservations = Reservations(evaluator, self.uniques, self.stability, scopes)
-        self.outcomes = Outcomes(evaluator, flows, linker, self.reservations)
+        self.reservations = Reservations(evaluator, self.uniques, self.stability, scopes, forgiven)
+        self.outcomes = Outcomes(evaluator, flows, linker, self.reservations, handlers)
         self.outcomes.dominating = self.dominating
         self.rows = Rows(evaluator, self.outcomes, transactions)
         self.releases = Releases(evaluator, flows, self.outcomes)
@@ -63,6 +67,7 @@ class Claims:
         self.jobs = UniqueJobs(evaluator, self.stability)
         self.locks = Locks(evaluator, flows, linker, self.outcomes, transactions)
         self._known: dict[Site, Guard | None] = {}
+        self._lenient: dict[frozenset[Flaw], Claims] = {}
         self._injected: dict[str, Guard | None] = {}
         self._made: dict[Call, Reservation | None] = {}
 
@@ -84,9 +89,33 @@ class Claims:
         key = self._provider_key(site)
         if key is not None:
             return key
-        scene = Scene(h.oldest_first(site.held), function=site.function)
-        found = self.dominating(scene) or self.locks.held_at(site, scene)
+        found = self.claim_at(site)
         return None if found is None else self._guard(found, site)
+
+    def claim_at(self, site: Site) -> Reservation | None:
+        """The claim that every way to a site within its function has won, or the lock that is held there."""
+        scene = Scene(h.oldest_first(site.held), function=site.function)
+        return self.dominating(scene) or self.locks.held_at(site, scene)
+
+    def stored_at(self, site: Site) -> Guard | None:
+        """The reservation that the new row is which the call at a site has made."""
+        scene = Scene(h.oldest_first(site.held), function=site.function)
+        matched = self.reservations.matched(site.call)
+        if matched is None or matched.entry.win not in ("created", "no_exception"):
+            return None
+        found = self.rows.inserted(matched, scene)
+        if found is None or self.rows.cleared(found, scene) or (found.assumes and matched.entry.win != "created"):
+            return None
+        return self._guard(found, site)
+
+    def leniently(self, forgiven: frozenset[Flaw] = frozenset(), handlers: Handlers | None = None) -> Claims:
+        """The same answers for claims that have a flaw, or as if these handlers ended the run."""
+        if handlers is not None:
+            return Claims(self.evaluator, self.flows, self.linker, self.transactions, self.scopes, forgiven, handlers)
+        if forgiven not in self._lenient:
+            lenient = Claims(self.evaluator, self.flows, self.linker, self.transactions, self.scopes, forgiven)
+            self._lenient[forgiven] = lenient
+        return self._lenient[forgiven]
 
     def pending_at(self, site: Site) -> tuple[Condition, ...]:
         """The tests before a site that ask a function or object which the function is given."""
@@ -181,7 +210,8 @@ class Claims:
             case h.Test(value=value, holds=holds):
                 return self.outcomes.won(value, holds, before)
             case h.Loop(over=Value() as over):
-                return self.outcomes.won(over, True, before) or self._entered(over, before)
+                found = self.outcomes.won(over, True, before) or self._entered(over, before)
+                return found or self._among(over, before)
             case h.Done(site=site):
                 return self._done(site, before)
             case h.Inside(value=value):
@@ -193,16 +223,26 @@ class Claims:
             case _:
                 return None
 
+    def _among(self, over: Value, before: Scene) -> Reservation | None:
+        """A loop over the rows whose keys are among those that were claimed: `filter(pk__in=claimed)`."""
+        tests = self.reservations.conditions.tests(over) if isinstance(over, Call) else ()
+        asked = (test.value for test in tests if test.how == "in" and not test.negated)
+        return next((won for value in asked if (won := self.outcomes.won(value, True, before)) is not None), None)
+
     def _either(self, scene: Scene, index: int, branches: tuple[tuple[h.Fact, ...], ...]) -> Reservation | None:
         """A claim in every branch."""
         found: list[Reservation] = []
         for branch in branches:
+            if self.outcomes.handlers.end(self.outcomes.path_of(scene), branch):
+                continue
             inner = replace(scene, facts=(*scene.facts[:index], *branch))
+            if not self.outcomes.possible(inner):
+                continue
             one = next((c for i in range(len(inner.facts) - 1, index - 1, -1) if (c := self._of_fact(inner, i))), None)
             if one is None:
                 return None
             found.append(one)
-        return replace(found[0], confidence=weakest(*(one.confidence for one in found)))
+        return replace(found[0], confidence=weakest(*(one.confidence for one in found))) if found else None
 
     def _done(self, site: Site, before: Scene) -> Reservation | None:
         """A call that would have raised, had another run made it before."""
@@ -226,9 +266,16 @@ class Claims:
         found = self.rows.inserted(matched, before)
         if found is not None and self.rows.cleared(found, before):
             return None
+        if found is not None and found.flaw == "not_unique":
+            return found if self._expects(site, matched) and not self._has_others(found) else None
         if found is None or self._expects(site, matched):
             return found
-        return None if found.assumes or found.fresh else replace(found, implied=True)
+        return None if found.assumes else replace(found, implied=True)
+
+    def _has_others(self, claim: Reservation) -> bool:
+        """Whether a model has unique columns besides those that were given: then a conflict may mean those."""
+        known = self.uniques.constraints(claim.model) if claim.model is not None else None
+        return any(one.fields != {"id"} for one in known or ())
 
     def _expects(self, site: Site, matched: Matched) -> bool:
         """Whether the code around an insert catches its conflict: then it was meant to be a claim."""
@@ -282,6 +329,7 @@ def _made(found: Reservation, function: str, inside: bool) -> Guard:
         found.prefix,
         found.parts,
         implied=found.implied,
+        stored=found.stored,
     )
 
 

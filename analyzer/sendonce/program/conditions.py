@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -52,14 +53,52 @@ class Conditions:
         text = text_of(self.evaluator, run.args[0]) if run.args else None
         change = sql.changed(text) if text is not None else None
         if change is not None:
-            return frozenset(name for name, value in change.values if _is_used_up(change, name, value))
-        tests = list(self.tests(call, run))
+            return _used_up(change)
+        tests, given = list(self.tests(call, run)), [(plain(name), value) for name, value in self.set_fields(call, run)]
         found = {
-            plain(name)
-            for name, value in self.set_fields(call, run)
-            if any(test.field == plain(name) and self._ends(test, value) for test in tests)
+            name
+            for name, value in given
+            if any(
+                test.field == name and self._ends(test, value) and (_is_start(test) or not _is_step(name, value))
+                for test in tests
+            )
         }
-        return frozenset(found)
+        return frozenset() if found and self._is_lease(call, run, tests, dict(given)) else frozenset(found)
+
+    # ------------------------------------------------------------------ leases
+
+    def _is_lease(self, call: Call, run: Call, tests: list[Tested], given: dict[str, Value]) -> bool:
+        """Whether a row that was taken can be taken again after some time, without having been finished.
+
+        `Q(state="ready") | Q(state="taken", taken_at__lt=…)` sets the state that one alternative asks for;
+        `Q(taken_at=None) | Q(taken_at__lt=…)` beside `sent=False` leaves the mark to a later write.
+        """
+        alternatives = list(self._alternatives(call, run))
+        if any(any(self._is_met(test, given) for test in one) for one in alternatives):
+            return True
+        pending = any(_is_open_mark(test) and test.field not in given for test in tests)
+        return pending and any(all(test.how == "any" and test.field in given for test in one) for one in alternatives)
+
+    def _alternatives(self, call: Call, run: Call) -> Iterator[list[Tested]]:
+        """The tests of each alternative of the conditions of a query."""
+        for inner in self._calls(call, run):
+            name = inner.func.name if isinstance(inner.func, Attr) else _last(inner.func)
+            for key, value in zip(inner.names, inner.args, strict=True) if name in _FILTERS else ():
+                for part in walk(self.evaluator.resolve(value)) if key == "" else ():
+                    for operand in self._operands(part):
+                        yield list(self._expression(operand, False))
+
+    def _operands(self, value: Value) -> tuple[Value, ...]:
+        if isinstance(value, Op) and value.op in ("|", "or"):
+            return value.operands
+        return value.args if isinstance(value, Call) and _last(value.func) == "or_" else ()
+
+    def _is_met(self, test: Tested, given: dict[str, Value]) -> bool:
+        """Whether a test asks for the value that the update sets."""
+        if test.field not in given or test.how != "exact" or test.negated:
+            return False
+        wanted, new = self.evaluator.resolve(test.value), self.evaluator.resolve(given[test.field])
+        return wanted is new
 
     # ------------------------------------------------------------------ what is set
 
@@ -221,7 +260,7 @@ class Conditions:
     def _counts_on(self, test: Tested, value: Value, new: Value) -> bool:
         """`filter(version=row.version).update(version=F("version") + 1)`: a later run reads the new one and wins."""
         read = isinstance(value, Attr) and plain(value.name) == test.field
-        return read and isinstance(new, Op) and new.op in ("+", "-")
+        return read and _is_step(test.field, new)
 
 
 def _lookup(key: str, value: Value, negated: bool) -> Tested:
@@ -273,7 +312,42 @@ def _differ(left: Value, right: Value) -> bool:
     return bool(left.value != right.value)
 
 
+def _is_step(field: str, new: Value) -> bool:
+    """Whether a value counts on from the field's own: a later run finds the next one."""
+    if not (isinstance(new, Op) and new.op in ("+", "-")):
+        return False
+    for part in walk(new):
+        if isinstance(part, Attr) and plain(part.name) == field:
+            return True
+        if isinstance(part, Call) and _last(part.func) == "F" and part.args:
+            first = part.args[0]
+            return isinstance(first, Const) and plain(str(first.value)) == field
+    return False
+
+
+def _is_start(test: Tested) -> bool:
+    """Whether a test asks for one constant, which a count leaves for good."""
+    return test.how == "exact" and isinstance(test.value, Const) and not test.negated
+
+
+def _is_open_mark(test: Tested) -> bool:
+    """Whether a test asks for what is not yet done: a field that is null or false."""
+    value = test.value.value if isinstance(test.value, Const) else True
+    if test.how == "isnull":
+        return bool(value) != test.negated
+    return test.how == "exact" and value is False and not test.negated
+
+
+def _used_up(change: sql.Changed) -> frozenset[str]:
+    """The columns that SQL text tests and sets to something else; none of a lease that can be taken again."""
+    if change.either and any(pair in change.equal for pair in change.values):
+        return frozenset()
+    return frozenset(name for name, value in change.values if _is_used_up(change, name, value))
+
+
 def _is_used_up(change: sql.Changed, name: str, value: str) -> bool:
     """Whether SQL text tests the column and sets it to something else."""
     same = any(column == name and other == value for column, other in change.equal)
-    return name in change.tested and not same
+    step = re.search(rf"\b{re.escape(name)}\b\s*[-+]", value) is not None
+    start = any(column == name and other.isdigit() for column, other in change.equal)
+    return name in change.tested and not same and (start or not step)

@@ -71,6 +71,8 @@ class Connections:
         self.flows = flows
         self.linker = linker
         self.known: list[Connection] = []
+        entries = (entry for pack in self.packs.packs for entry in pack.signal)
+        self._stored = frozenset(self.packs.canonical(name) for entry in entries for name in entry.stored)
         self._noted: set[Site] = set()
 
     def note(self, site: Site) -> None:
@@ -150,7 +152,9 @@ class Connections:
             for fired in self._fired(connection, link):
                 for edge in connection.edges:
                     if edge.target == function.id:
-                        yield self._edge(edge, fired)
+                        stored = fired.saved is not None and fired.saved.new is True
+                        stored = stored and not self._stored.isdisjoint(connection.names)
+                        yield self._edge(edge, fired, stored)
 
     def _fired(self, connection: Connection, link: Link) -> Iterator[Fired]:
         own = [signal for signal in connection.signals if isinstance(signal, Call)]
@@ -238,11 +242,12 @@ class Connections:
             yield shape
             yield from (f"{base}().{member}" for base in self.packs.bases(owner))
 
-    def _edge(self, edge: Edge, fired: Fired) -> Edge:
+    def _edge(self, edge: Edge, fired: Fired, stored: bool) -> Edge:
         """The edge from the firing call into the handler, with what the signal passes."""
         crossing = edge.crossings[-1]
         binding = {**crossing.binding, **self._passed(self.program.function(edge.target), fired.saved)}
-        signal = Crossing(fired.site, "signal", binding, within=fired.within, callee=crossing.callee or edge.target)
+        callee = crossing.callee or edge.target
+        signal = Crossing(fired.site, "signal", binding, within=fired.within, callee=callee, stored=stored)
         return Edge(edge.target, (*edge.crossings[:-1], signal))
 
     def _passed(self, target: Function, row: Saved | None) -> dict[Param, Value]:

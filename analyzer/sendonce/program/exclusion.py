@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from sendonce import facts
 from sendonce.program import held as h
 from sendonce.program.held import Held
-from sendonce.program.values import Attr, ClassRef, Const, Op, Seq, Value, walk
+from sendonce.program.values import Attr, Call, ClassRef, Const, External, Op, Seq, Value, walk
 
 _OPPOSITE = {"!=": "==", "is not": "is", "not in": "in"}
 
@@ -79,6 +79,8 @@ def _truth(value: Value, known: dict[Value, bool]) -> bool | None:
             return None if found is None else not found
         case Op(op="==" | "is" | "in", operands=(subject, other)):
             return _compared(subject, other, known)
+        case Call(func=External(dotted="builtins.isinstance"), args=(subject, wanted)):
+            return _of_type(subject, wanted, known)
         case _:
             return None
 
@@ -105,6 +107,27 @@ def _compared(subject: Value, other: Value, known: dict[Value, bool]) -> bool | 
             if given <= wanted:
                 return True
     return None
+
+
+def _of_type(subject: Value, wanted: Value, known: dict[Value, bool]) -> bool | None:
+    """Whether a value can be of some of the language's own types, where it is known to be of others."""
+    for test, holds in known.items():
+        match test:
+            case Call(func=External(dotted="builtins.isinstance"), args=(other, given)) if holds and other is subject:
+                one, two = _builtins(wanted), _builtins(given)
+                if one and two and one.isdisjoint(two) and not one | two >= {"bool", "int"}:
+                    return False
+    return None
+
+
+def _builtins(value: Value) -> frozenset[str]:
+    """The names of types of the language of which no object has two; empty if others are among them."""
+    items = value.items if isinstance(value, Seq) and value.kind != "each" else (value,)
+    names = [item.dotted.removeprefix("builtins.") if isinstance(item, External) else "" for item in items]
+    return frozenset(names) if all(name in _DISJOINT for name in names) else frozenset()
+
+
+_DISJOINT = frozenset(["str", "bytes", "int", "bool", "float", "list", "tuple", "dict", "set", "frozenset", "type"])
 
 
 def _constants(value: Value) -> set[Value] | None:

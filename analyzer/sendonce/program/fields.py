@@ -214,6 +214,17 @@ class Fields:
 
     # ------------------------------------------------------------------ fields
 
+    def is_filled(self, entry: v.Claim, call: Call) -> bool:
+        """Whether an insert of a list of rows has a row for certain: else no run need lose it."""
+        lists = [name.removesuffix("/*") for name in entry.fields if name.endswith("/*")]
+        values = arguments.given(self.evaluator, call, tuple(lists)) if lists else ()
+        return all(map(self.has_items, values))
+
+    def has_items(self, value: Value) -> bool:
+        """Whether a list has an item for certain."""
+        found = options(self.evaluator.resolve(value))
+        return all(isinstance(one, Seq) and one.kind != "each" and bool(one.items) for one in found)
+
     def given(self, entry: v.Claim, call: Call, run: Call) -> Given:
         """The fields that an insert gives."""
         text = text_of(self.evaluator, run.args[0]) if run.args else None

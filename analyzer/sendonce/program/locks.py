@@ -18,7 +18,7 @@ from sendonce.program.held import Site
 from sendonce.program.link import Linker
 from sendonce.program.marks import Marks
 from sendonce.program.outcomes import Outcomes
-from sendonce.program.reservations import Matched, Reservation
+from sendonce.program.reservations import Flaw, Matched, Reservation, flaw_of
 from sendonce.program.scene import Scene
 from sendonce.program.transactions import Transactions
 from sendonce.program.values import Attr, Call, Element, Updated, Value, options, walk
@@ -62,23 +62,28 @@ class Locks:
     def committed(self, scene: Scene) -> Reservation | None:
         """A check and a mark that were both made under a lock, before the end of the scene."""
         for lock in self.taken(scene):
-            region = scene.facts[lock.start : lock.end]
-            read = self._checked(scene, lock)
-            marked = read & (self.marks.written(region, scene) | self._in_loops(scene, lock)) if read else read
+            read = self.checked(scene, lock)
+            marked = read & self.marked_inside(scene, lock) if read else read
             if marked:
-                return self._reservation(lock, marked, lock.end is None and lock.of_rows, self._only_rows(scene, lock))
+                return self.reservation(lock, marked, lock.end is None and lock.of_rows, self._only_rows(scene, lock))
         return None
+
+    def marked_inside(self, scene: Scene, lock: Lock) -> frozenset[str]:
+        """What is written while a lock is held."""
+        region = scene.facts[lock.start : lock.end]
+        return self.marks.written(region, scene) | self._in_loops(scene, lock)
 
     def held_at(self, site: Site, scene: Scene) -> Reservation | None:
         """A lock that is still held at a site, checked before it and marked after it."""
         for lock in self.taken(scene):
-            read = self._checked(scene, lock) if lock.end is None else frozenset()
+            read = self.checked(scene, lock) if lock.end is None else frozenset()
             marked = read & self._written_after(site, scene, lock) if read else read
             if marked:
-                return self._reservation(lock, marked, lock.of_rows, False)
+                return self.reservation(lock, marked, lock.of_rows, False)
         return None
 
-    def _reservation(self, lock: Lock, marked: frozenset[str], inside: bool, rows: bool) -> Reservation:
+    def reservation(self, lock: Lock, marked: frozenset[str], inside: bool, rows: bool) -> Reservation:
+        """The reservation that a lock around a check and these marks is."""
         model = self.reservations.fields.model(lock.call) if lock.of_rows else None
         marks = ", ".join(sorted(marked))
         name = marks if model is None else f"{self.reservations.fields.name_of(model)}.{marks}"
@@ -92,8 +97,14 @@ class Locks:
             confidence="high" if lock.sure else "medium",
             rows=rows,
             inside=inside,
+            stored=lock.of_rows,
             call=lock.call,
+            flaw=self._flaw(lock.call),
         )
+
+    def _flaw(self, call: Call) -> Flaw | None:
+        matched = self.reservations.matched(call)
+        return None if matched is None else flaw_of(self.reservations.backends.scope(matched.entry, matched.call)[0])
 
     # ------------------------------------------------------------------ locks
 
@@ -124,12 +135,19 @@ class Locks:
             return
         if scene.depth < MAX_DEPTH:
             # A helper that locks and returns with the lock held: in every one of its exits.
-            found = [list(self._still_held(inside)) for _, inside in self.outcomes.exits(call, scene) or ()]
+            found = [list(self._still_held(inside, True)) for _, inside in self.outcomes.exits(call, scene) or ()]
             if found and all(found):
                 yield from found[0][:1]
 
-    def _still_held(self, scene: Scene) -> Iterator[Taken]:
-        yield from ((lock.call, lock.of_rows, lock.sure) for lock in self.taken(scene) if lock.end is None)
+    def _still_held(self, scene: Scene, left: bool) -> Iterator[Taken]:
+        """The locks that are held at an exit of a function, once it is `left`."""
+        for lock in self.taken(scene):
+            if lock.end is None and not (left and self.ends_here(lock, scene)):
+                yield lock.call, lock.of_rows, lock.sure
+
+    def ends_here(self, lock: Lock, scene: Scene) -> bool:
+        """Whether a lock ends when its function returns: the block that holds it is the function's own."""
+        return any(isinstance(fact, h.Inside) and self.holds(fact, lock, scene) for fact in scene.facts)
 
     def _in_context(self, value: Value, scene: Scene) -> Iterator[Taken]:
         """`with redis.lock(…)`, `with lock:` of a lock made before, a context manager of the tree that holds one."""
@@ -141,13 +159,13 @@ class Locks:
                 yield matched.call, False, matched.sure
         if isinstance(value, Call) and scene.depth < MAX_DEPTH and self.reservations.matched(value) is None:
             exits = self.outcomes.exits(value, scene, yields=True) or self.outcomes.entering(value, scene) or ()
-            found = [list(self._still_held(inside)) for _, inside in exits]
+            found = [list(self._still_held(inside, False)) for _, inside in exits]
             if found and all(found):
                 yield from found[0][:1]
 
     def _is_lock(self, matched: Matched) -> bool:
         scope, _, _ = self.reservations.backends.scope(matched.entry, matched.call)
-        return matched.entry.win == "held" and scope in ("", "shared")
+        return matched.entry.win == "held" and self.reservations.counts(scope)
 
     def _is_of_rows(self, matched: Matched) -> bool:
         entry = matched.entry
@@ -196,7 +214,7 @@ class Locks:
 
     # ------------------------------------------------------------------ checks and marks
 
-    def _checked(self, scene: Scene, lock: Lock) -> frozenset[str]:
+    def checked(self, scene: Scene, lock: Lock) -> frozenset[str]:
         """What the tests under a lock read, the condition of the locked query included."""
         found: set[str] = set()
         if lock.of_rows:
@@ -204,12 +222,26 @@ class Locks:
         region = scene.facts[lock.start : lock.end]
         for fact in region:
             if isinstance(fact, h.Test):
-                found |= self._read(scene.put(fact.value), lock)
+                found |= set() if self._is_stale(fact.value, scene, lock) else self._read(scene.put(fact.value), lock)
             elif isinstance(fact, h.Either):
                 found |= self._checked_in(fact, scene, lock)
             elif isinstance(fact, h.Loop) and isinstance(fact.over, Value):
                 found |= self.marks.read_by_query(lock.call, iter((scene.put(fact.over),)))
         return frozenset(found)
+
+    def _is_stale(self, value: Value, scene: Scene, lock: Lock) -> bool:
+        """Whether a tested value was read before the lock was taken, and not again."""
+        calls = {part for part in walk(value) if isinstance(part, Call)}
+        if not any(isinstance(f, h.Done) and f.site.call in calls for f in scene.facts[: lock.start]):
+            return False
+        region = [fact.site.call for fact in scene.facts[lock.start : lock.end] if isinstance(fact, h.Done)]
+        return not any(call in calls or self._reads_again(call, value) for call in region)
+
+    def _reads_again(self, call: Call, value: Value) -> bool:
+        """`row.refresh_from_db()`, `session.refresh(row)`."""
+        named = (*call.args, *((call.func.base,) if isinstance(call.func, Attr) else ()))
+        rows = {part for part in walk(value) if isinstance(part, Call | Updated)}
+        return any(one in rows for one in named) and bool(self.evaluator.lookup(self.packs.store_reads, call.func))
 
     def _read(self, value: Value, lock: Lock) -> frozenset[str]:
         """What a test reads. That the locked row is there at all, only its deletion changes."""
@@ -273,11 +305,11 @@ class Locks:
         """The marks that the function writes after a site, while the lock is held."""
         flow = self.flows.of(self.program.function(site.function))
         inside = next(
-            (f for f in h.newest_first(site.held) if isinstance(f, h.Inside) and self._holds(f, lock, scene)), None
+            (f for f in h.newest_first(site.held) if isinstance(f, h.Inside) and self.holds(f, lock, scene)), None
         )
         found: set[str] = set()
         for other in flow.sites[site.index + 1 :]:
-            if exclusive(site.held, other.held) or _only_caught(site.held, other.held):
+            if exclusive(site.held, other.held) or only_caught(site.held, other.held):
                 continue
             if lock.of_rows and inside is None and self._releases(other, True):
                 found |= self.marks.written_by(other, scene)
@@ -285,12 +317,13 @@ class Locks:
             if inside is None or any(fact is inside for fact in h.newest_first(other.held)):
                 found |= self.marks.written_by(other, scene)
         for write in flow.writes:
-            after = write.at[:2] > site.at[:2] and not _only_caught(site.held, write.held)
+            after = write.at[:2] > site.at[:2] and not only_caught(site.held, write.held)
             if after and (inside is None or any(fact is inside for fact in h.newest_first(write.held))):
                 found |= self.marks.of_write(write.base, write.field)
         return frozenset(found)
 
-    def _holds(self, inside: h.Inside, lock: Lock, scene: Scene) -> bool:
+    def holds(self, inside: h.Inside, lock: Lock, scene: Scene) -> bool:
+        """Whether a `with` block holds a lock."""
         if lock.of_rows:
             return self.transactions.is_transaction(inside.value)
         return any(call is lock.call for call, *_ in self._in_context(scene.put(inside.value), scene))
@@ -340,7 +373,7 @@ def _entered_at(passed: tuple[h.Fact, ...], index: int, inside: h.Inside) -> int
     return index
 
 
-def _only_caught(before: h.Held | None, after: h.Held | None) -> bool:
+def only_caught(before: h.Held | None, after: h.Held | None) -> bool:
     """Whether a later point is reached only through an `except` of a block around the earlier one."""
     own = set(map(id, h.newest_first(before)))
     return any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.newest_first(after))

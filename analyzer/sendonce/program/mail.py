@@ -80,6 +80,8 @@ class Guard:
     """What `key` is made of: a name before the values that a claim names."""
     implied: bool = False
     """An insert whose conflict nobody catches: it ends the loser's run, but was not made for the mail."""
+    stored: bool = False
+    """It is a row or field of the database in which transactions are opened: an open one can take it back."""
     passing: str = ""
     """What a queue promises for a job's id that it frees again: a later run of the event finds it free."""
 

@@ -15,6 +15,7 @@ from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Exit, Flows
+from sendonce.program.handlers import Handlers
 from sendonce.program.link import Linker
 from sendonce.program.link.given import invoke_arguments
 from sendonce.program.possible import (
@@ -65,7 +66,15 @@ class Outcomes:
     """Answers for expressions. `dominating` finds the claim among the facts of a scene, `given_back` tells whether
     the function of a scene gives one back; their owner sets them."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, reservations: Reservations) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        flows: Flows,
+        linker: Linker,
+        reservations: Reservations,
+        handlers: Handlers | None = None,
+    ) -> None:
+        self.handlers = handlers or Handlers()
         self.evaluator = evaluator
         self.program = evaluator.program
         self.packs = evaluator.packs
@@ -163,6 +172,8 @@ class Outcomes:
         ]
         for index, fact, values in chosen:
             for branch, one in zip(fact.branches, values, strict=True):
+                if self.handlers.end(self.path_of(scene), branch):
+                    continue
                 inner = scene.branch(index, branch)
                 claim = self.dominating(inner)
                 if claim is not None:
@@ -322,6 +333,8 @@ class Outcomes:
                 self.evaluator, ref, (*names, *inner.names), (*args, *inner.args)
             )  # fmt: skip
             for exit in flow.yields if yields else flow.returns:
+                if self.handlers.end(function.module.path, h.newest_first(exit.held)):
+                    continue
                 inside = Scene(h.oldest_first(exit.held), binding, scene.depth + 1, function.id)
                 found.append((exit, inside))
         return found if any_target else None
@@ -344,6 +357,10 @@ class Outcomes:
                     names, args = invoke_arguments(self.evaluator, call, entry)
                     return Call(callee, names, args, call.at)
         return call
+
+    def path_of(self, scene: Scene) -> str:
+        """The file of the function of a scene."""
+        return self.program.function(scene.function).module.path if scene.function else ""
 
     def possible(self, scene: Scene) -> bool:
         """Whether the tests on the way do not contradict what the parameters are known to be."""

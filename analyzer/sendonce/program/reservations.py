@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sendonce import vocabulary as v
 from sendonce.findings import Confidence, weakest
@@ -34,6 +35,8 @@ from sendonce.program.values import (
 )
 
 Part = tuple[str, Value]
+Flaw = Literal["not_unique", "process", "host"]
+"""What keeps a claim from being a reservation: no constraint behind it, or a store that not all workers share."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +53,20 @@ class Reservation:
     assumes: tuple[str, ...] = ()
     rows: bool = False
     """Only the rows that the claim gave are claimed, not the run that made it."""
-    fresh: bool = False
-    """Its key holds a row that the same run has made: it keeps apart what follows, not two runs of one event."""
     inside: bool = False
     """It is taken back if a transaction that is still open rolls back."""
     implied: bool = False
     """An insert whose conflict nobody catches."""
+    stored: bool = False
+    """It is kept in a database whose transactions are known."""
     call: Call | None = None
     """The call that was made."""
+    row: Call | None = None
+    """The constructor's call of the row that was inserted."""
+    model: Model | None = None
+    """Of an insert: the model or table."""
+    flaw: Flaw | None = None
+    """Why it reserves nothing, where such claims are asked for."""
 
     @property
     def key(self) -> str:
@@ -103,12 +112,18 @@ ON_ONE_HOST = SHARED | {"host"}
 
 
 class Reservations:
-    """Answers for calls, memoised."""
+    """Answers for calls, memoised. Claims with one of the flaws `forgiven` are given too, and say so."""
 
     def __init__(
-        self, evaluator: Evaluator, uniques: Uniques, stability: Stability, scopes: frozenset[str] = SHARED
+        self,
+        evaluator: Evaluator,
+        uniques: Uniques,
+        stability: Stability,
+        scopes: frozenset[str] = SHARED,
+        forgiven: frozenset[Flaw] = frozenset(),
     ) -> None:
         self.scopes = scopes
+        self.forgiven = forgiven
         self.evaluator = evaluator
         self.packs = evaluator.packs
         self.stability = stability
@@ -118,6 +133,8 @@ class Reservations:
         self.backends = Backends(evaluator)
         self._matched: dict[Call, Matched | None] = {}
         self._by_name = _by_name(self.packs.packs)
+        contexts = (shape for pack in self.packs.packs for entry in pack.transaction for shape in _opening(entry))
+        self._transactional = frozenset(shape.partition(".")[0] for shape in contexts)
         self._runners = frozenset(run.rpartition(".")[2] for run in self.packs.claim_runs)
 
     # ------------------------------------------------------------------ which entry
@@ -229,7 +246,7 @@ class Reservations:
         entry, call = matched.entry, matched.call
         scope, assumes, sure = self.backends.scope(entry, call)
         passes = entry.lasts not in ("", "ever")
-        if scope not in self.scopes or entry.win == "held" or passes:
+        if not self.counts(scope) or entry.win == "held" or passes:
             return None
         confidence: Confidence = "high" if sure and matched.sure else "medium"
         base = Reservation(
@@ -242,7 +259,9 @@ class Reservations:
             confidence,
             assumes,
             inside=self._in_database(entry),
+            stored=self._in_database(entry) and self._is_transactional(entry),
             call=matched.run,
+            flaw=flaw_of(scope),
         )
         if entry.condition:
             return self._conditional(matched, base)
@@ -250,9 +269,17 @@ class Reservations:
             return self._unique(matched, base)
         return self._keyed(matched, base)
 
+    def counts(self, scope: str) -> bool:
+        """Whether a claim in a store of this scope is given."""
+        return scope in self.scopes or flaw_of(scope) in self.forgiven
+
     @staticmethod
     def _in_database(entry: v.Claim) -> bool:
-        return entry.condition or entry.unique == "fields" or bool(entry.runs or entry.matches)
+        return entry.condition or entry.unique != "none" or bool(entry.runs or entry.matches)
+
+    def _is_transactional(self, entry: v.Claim) -> bool:
+        """Whether the library of a claim is one whose transactions packs describe."""
+        return any(call.partition(".")[0] in self._transactional for call in entry.calls)
 
     def _keyed(self, matched: Matched, base: Reservation) -> Reservation | None:
         """A claim under a key."""
@@ -285,13 +312,15 @@ class Reservations:
         model = None if made is None else self.evaluator.resolve(made.func)
         if made is None or not isinstance(model, ClassRef):
             return None
-        base = Reservation(made.at[0], made.at[1], "", "", "", inside=True, call=made)
+        base = Reservation(made.at[0], made.at[1], "", "", "", inside=True, stored=True, call=made, row=made)
         if matched is not None:
-            base = replace(base, path=matched.run.at[0], line=matched.run.at[1])
+            base = replace(base, path=matched.run.at[0], line=matched.run.at[1], call=matched.run)
         return self._covered(self.fields.of_row(row), model, frozenset(), base)
 
     def _unique(self, matched: Matched, base: Reservation) -> Reservation | None:
         """An insert that a unique constraint lets only one run make."""
+        if not self.fields.is_filled(matched.entry, matched.call):
+            return None
         given = self.fields.given(matched.entry, matched.call, matched.run)
         target = self.fields.conflict_target(matched.entry, matched.call, matched.run)
         return self._covered(given, self.fields.model(matched.call), target, base)
@@ -309,11 +338,11 @@ class Reservations:
         if target and answer in ("no", "unknown"):
             # The database itself refuses ON CONFLICT (a, b) where a and b are not unique together.
             answer, covered = "yes", frozenset(map(plain, target))
-        if answer == "no":
+        if answer == "no" and "not_unique" not in self.forgiven:
             return None
-        every = answer == "unknown" or given.whole
+        every = answer in ("no", "unknown") or given.whole
         values = [value for name, value in given.fields.items() if every or plain(name) in covered]
-        if self.stability.any_unstable(values):
+        if self.stability.any_unstable(values) or any(map(self._is_fresh, values)):
             return None
         parts = self._parts(given.fields, covered, every)
         name = self.fields.name_of(model)
@@ -322,15 +351,16 @@ class Reservations:
         return replace(
             base,
             note=f"unique insert into {name} ({shown or 'its key'})",
+            model=model,
             prefix=self.fields.id_of(model),
             parts=parts,
             confidence=confidence,
-            fresh=any(map(self._is_fresh, values)),
             assumes=(*base.assumes, *_assumed(answer, name, shown)),
+            flaw="not_unique" if answer == "no" else base.flaw,
         )
 
     def _is_fresh(self, value: Value) -> bool:
-        """Whether a value is, or holds the key of, a row that this run has made."""
+        """Whether a value is, or holds the key of, a row that this run has made: no other run has that key."""
         for option in options(value):
             while isinstance(option, Updated) or (isinstance(option, Attr) and plain(option.name) == "id"):
                 option = option.base
@@ -355,6 +385,15 @@ class Reservations:
             owner = names[0].rpartition("().")[0].rpartition(".")[2] if names else ""
             return f"{owner}.{call.func.name}()" if owner else f"{call.func.name}()"
         return f"{names[0].rpartition('.')[2]}()" if names else "a claim"
+
+
+def _opening(entry: v.Transaction) -> tuple[str, ...]:
+    return (*entry.contexts, *entry.decorators)
+
+
+def flaw_of(scope: str) -> Flaw | None:
+    """The flaw that a store's scope is."""
+    return "process" if scope == "process" else ("host" if scope == "host" else None)
 
 
 def _is_manager(base: Value) -> bool:

@@ -38,7 +38,8 @@ class Results:
         claim = self.reservations.reservation(matched)
         if matched.entry.win == "no_exception":
             # Who has the new row has made the insert.
-            return ANYTHING if claim is None or claim.assumes else Lost(frozenset(), (claim,))
+            unsure = claim is None or claim.assumes or claim.flaw == "not_unique"
+            return ANYTHING if claim is None or unsure else Lost(frozenset(), (claim,))
         sample = self._sample(matched, names)
         if claim is None or sample is None:
             return ANYTHING if not names or names[0] in matched.entry.results or claim is None else None

@@ -8,6 +8,7 @@ from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
+from sendonce.program.held import Site
 from sendonce.program.outcomes import Outcomes
 from sendonce.program.reservations import Matched, Reservation
 from sendonce.program.scene import Scene
@@ -26,6 +27,7 @@ class Rows:
         self.outcomes = outcomes
         self.reservations = outcomes.reservations
         self.transactions = transactions
+        self._words = frozenset(shape.rpartition(".")[2] for shape in self.packs.store_deletes)
 
     def inserted(self, matched: Matched, before: Scene) -> Reservation | None:
         """The reservation of an insert that has been made."""
@@ -47,13 +49,34 @@ class Rows:
 
     def cleared(self, claim: Reservation, before: Scene) -> bool:
         """Whether rows of the same model were deleted first, so that the insert meets no earlier one."""
-        fields = self.reservations.fields
         return any(
-            bool(self.evaluator.lookup(self.packs.store_deletes, fact.site.call.func))
-            and fields.id_of(fields.model(fact.site.call)) == claim.prefix
-            for fact in before.facts
-            if isinstance(fact, h.Done)
+            self._deletes(site.call, claim, before, 0)
+            for site in _made(before.facts)
+            if self.evaluator.lookup(self.packs.store_deletes, site.call.func) or isinstance(site.call.func, Attr)
         )
+
+    def _deletes(self, call: Call, claim: Reservation, scene: Scene, depth: int) -> bool:
+        """Whether a call, or a function of the tree that it runs, deletes rows of the claim's model."""
+        fields = self.reservations.fields
+        if self.evaluator.lookup(self.packs.store_deletes, call.func):
+            put = scene.put(call)
+            return isinstance(put, Call) and fields.id_of(fields.model(put)) == claim.prefix
+        if depth >= MAX_DEPTH or not self._may_delete(call):
+            return False
+        put = scene.put(call)
+        exits = self.outcomes.exits(put, scene) if isinstance(put, Call) else None
+        return any(
+            self._deletes(site.call, claim, inside, depth + 1)
+            for _, inside in (exits or ())[:1]
+            for site in _made(inside.facts)
+        )
+
+    def _may_delete(self, call: Call) -> bool:
+        """Whether the function that a call runs mentions something that deletes."""
+        for ref, *_ in self.outcomes.linker.callables(call.func):
+            if not self._words.isdisjoint(self.outcomes.program.function(ref.id).words):
+                return True
+        return False
 
     def _flushes(self, call: Call) -> bool:
         found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_saves, call.func)
@@ -91,6 +114,8 @@ class Rows:
             and not self.evaluator.shapes(call.func)
         ):
             for arg in call.args[:1]:
+                if call.func.name == "add_all" and not self.reservations.fields.has_items(arg):
+                    continue
                 rows = arg.items if isinstance(arg, Seq) else (arg,)
                 yield from (row for row in rows if self.reservations.fields.made(row) is not None)
         found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_inserts, call.func)
@@ -99,6 +124,18 @@ class Rows:
                 continue
             for notation in entry.object:
                 given = arguments.argument(self.evaluator, call, notation.removesuffix("/*"))
+                if given is not None and notation.endswith("/*") and not self.reservations.fields.has_items(given):
+                    continue
                 for option in options(self.evaluator.resolve(given)) if given is not None else ():
                     rows = option.items if isinstance(option, Seq) else (option,)
                     yield from (row for row in rows if self.reservations.fields.made(row) is not None)
+
+
+def _made(passed: tuple[h.Fact, ...]) -> Iterator[Site]:
+    """The calls that were made on the way, on some of the branches that joined too."""
+    for fact in passed:
+        if isinstance(fact, h.Done):
+            yield fact.site
+        elif isinstance(fact, h.Either):
+            for branch in fact.branches:
+                yield from _made(branch)

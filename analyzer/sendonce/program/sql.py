@@ -22,7 +22,7 @@ _DELETE = re.compile(rf"\bdelete\s+from\s+{_NAME}", re.IGNORECASE)
 _SELECT = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}(?:.*?\bwhere\b(.*))?", re.IGNORECASE | re.DOTALL)
 _ASSIGNED = re.compile(r"[\"`\[]?(\w+)[\"`\]]?\s*=\s*([^,]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_EQUALS = re.compile(r"(\w+)[\"`\]]?\s*(?:=|\bis\b)\s*('[^']*'|\w+)", re.IGNORECASE)
+_EQUALS = re.compile(r"(\w+)[\"`\]]?\s*(?:=|\bis\b)\s*('[^']*'|:?\w+|%\(\w+\)s|\$\d+)", re.IGNORECASE)
 _TABLE = re.compile(rf"\bcreate\s+(?:\w+\s+)?table\s+(?:if\s+not\s+exists\s+)?{_NAME}\s*\(", re.IGNORECASE)
 _INDEX = re.compile(
     rf"\bcreate\s+unique\s+index\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?(?:\w+\s+)?on\s+(?:only\s+)?{_NAME}"
@@ -66,6 +66,8 @@ class Changed:
     values: tuple[tuple[str, str], ...]
     tested: frozenset[str]
     equal: tuple[tuple[str, str], ...]
+    either: bool = False
+    """Whether the condition has alternatives."""
 
 
 def inserted(text: str) -> Inserted | None:
@@ -85,7 +87,8 @@ def changed(text: str) -> Changed | None:
         return None
     values = tuple((name.lower(), value.strip().lower()) for name, value in _ASSIGNED.findall(match[2]))
     equal = tuple((name.lower(), value.lower()) for name, value in _EQUALS.findall(match[3]))
-    return Changed(match[1].lower(), values, frozenset(_WORD.findall(match[3].lower())), equal)
+    words = frozenset(_WORD.findall(match[3].lower()))
+    return Changed(match[1].lower(), values, words, equal, "or" in words)
 
 
 def deleted(text: str) -> str | None:

@@ -180,6 +180,8 @@ class Summaries:
                 mail = replace(mail, guard=self.claims.unique_job(crossing.site))
         elif crossing.hop in ("defer", "schedule"):
             mail = replace(mail, escaped=True, deferred=True)
+        if crossing.stored and mail.guard is None:
+            mail = replace(mail, guard=self.claims.stored_at(crossing.site))
         if crossing.within and not mail.escaped and mail.transaction is None:
             mail = replace(mail, transaction=self.claims.library_transaction(crossing))
         return mail

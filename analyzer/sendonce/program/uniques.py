@@ -62,7 +62,12 @@ class Uniques:
         covered = [one for one in known if one.fields and (names is None or one.fields <= names)]
         for one in sorted(covered, key=lambda c: (c.partial, len(c.fields), sorted(c.fields))):
             return Cover("partly" if one.partial else "yes", one.fields)
-        return Cover("no")
+        return Cover("unknown" if names and isinstance(model, ClassRef) and self._foreign(model, names) else "no")
+
+    def _foreign(self, model: ClassRef, names: set[str]) -> bool:
+        """Whether one of some fields is declared outside the tree, by a library's own model."""
+        declared = {plain(name) for cls in self.evaluator.hierarchy.mro(model.id) for name in cls.scope}
+        return not names <= declared | {"id"}
 
     def constraints(self, model: Value | str) -> tuple[Constraint, ...] | None:
         """The unique constraints of a model or table; None if it is not in the tree."""

@@ -17,6 +17,8 @@ class Signal(Entry, frozen=True, kw_only=True):
     within: tuple[str, ...] = ()
     """Those of `sends` that fire it inside a transaction of their own."""
     row: Literal["new", "loaded", "any"] = "any"
+    stored: tuple[str, ...] = ()
+    """Those of `signals` that are fired once the row is in the database, so that a conflict would have been raised."""
     model_callback: bool = True
     fires: tuple[str, ...] = ()
     """Calls on the signal object itself that fire it (`my_signal.send`)."""

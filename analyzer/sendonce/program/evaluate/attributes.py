@@ -74,7 +74,27 @@ class Attributes:
                 own = arguments.inside(self.evaluator, attributes, name)
                 return self.evaluator.resolve(own) if own is not None else self.of_instance(base, name, unresolved)
             case _:
-                return self.of_instance(base, name, unresolved)
+                found = self.of_instance(base, name, unresolved)
+                return self._class_of_items(base, name) or found if found is unresolved else found
+
+    @cached_property
+    def _item_classes(self) -> frozenset[str]:
+        """The last names of attributes that give the class of a collection's items."""
+        table = self.packs.returned_attributes.items()
+        return frozenset(
+            shape.rpartition(".")[2] for shape, pairs in table for _, entry in pairs if entry.value == "model"
+        )
+
+    def _class_of_items(self, base: Value, name: str) -> Value | None:
+        """`self.model` of a manager or query set: the class on which it stands."""
+        if name not in self._item_classes:
+            return None
+        shapes = frozenset(self.evaluator.named.of_attribute(Attr(base, name)))
+        entries = self.evaluator.named.found(self.packs.returned_attributes, shapes)
+        if not any(entry.value == "model" for _, entry in entries):
+            return None
+        rows = self.evaluator.types(Element(base))
+        return next((cls for cls in rows if isinstance(cls, ClassRef)), None)
 
     def _of_updated(self, owner: Updated, name: str, unresolved: Value) -> Value:
         """An attribute of something that was changed: what was set last, else its own."""

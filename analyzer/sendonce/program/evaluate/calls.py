@@ -88,6 +88,17 @@ class Calls:
             found.extend(self._results(value, option))
         return union(found)
 
+    def _looked_up(self, call: Call, base: Value) -> Iterable[Value]:
+        """What `table.get(key, default)` gives: the one or the other where all keys are known."""
+        table, key = self.evaluator.resolve(base), self.evaluator.resolve(call.args[0])
+        default = call.args[1:2]
+        if default and isinstance(table, Table) and isinstance(key, Const):
+            if key in table.keys:
+                return (self.evaluator.item(base, key),)
+            if all(isinstance(one, Const) for one in table.keys):
+                return default
+        return (self.evaluator.item(base, key), *default)
+
     def _results(self, value: Call, called: Value) -> Iterable[Value]:
         """What a call gives if `called` is what it calls."""
         match called:
@@ -98,9 +109,8 @@ class Calls:
                 return [self.evaluator.resolve(Attr(value.args[0], name)) for name in names] or [value]
             case External(dotted="builtins.type") if len(value.args) == 1:
                 return (union(self.evaluator.types(value.args[0])),)
-            case Attr(base=base, name="get") if isinstance(self.evaluator.resolve(base), Table) and value.args:
-                default = value.args[1:] if len(value.args) > 1 else ()
-                return (self.evaluator.item(base, value.args[0]), *default)
+            case Attr(base=base, name="get" | "pop") if isinstance(self.evaluator.resolve(base), Table) and value.args:
+                return self._looked_up(value, base)
             case Attr(base=base, name="get") if value.args and (put := self.evaluator.put_in(base, value.args[0])):
                 return (self.evaluator.resolve(put),)
             case Call(func=External(dotted="functools.partial")) if called.args:

@@ -15,6 +15,7 @@ from sendonce.program.values import (
     Const,
     Element,
     External,
+    Item,
     Op,
     Param,
     Seq,
@@ -80,11 +81,19 @@ class Instances:
                     yield option.base
                 case Attr():
                     yield from self._of_attribute(option)
+                case Item(base=base):
+                    yield from self._declared(frozenset(f"{shape}[]" for shape in self.evaluator.named.shapes(base)))
                 case Element(base=base):
                     if option.entered:
                         yield from self.types(base)
                 case _:
                     pass
+
+    def _declared(self, shapes: frozenset[str]) -> Iterator[Value]:
+        """The types that packs give to attributes and items of these shapes."""
+        for _, entry in self.evaluator.named.found(self.packs.returned_attributes, shapes):
+            if entry.type:
+                yield External(self.packs.canonical(entry.type))
 
     def _of_call(self, call: Call, func: Value) -> Iterator[Value]:
         resolved = self.evaluator.resolve(func)

@@ -132,6 +132,8 @@ class Names:
     def imported_name(self, module: Module, node: facts.ImportFrom, name: str) -> Value:
         """The value that `from … import name` binds; a submodule where the module has no such name."""
         home = self.imported_module(module, node)
+        if home == External("") and self._is_module(name):  # `from . import name` beside a module that is in no package
+            return ModuleRef(name)
         if isinstance(home, External):
             return External(self.packs.canonical(f"{home.dotted}.{name}"))
         assert isinstance(home, ModuleRef)

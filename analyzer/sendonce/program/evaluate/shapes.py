@@ -59,6 +59,7 @@ class Shapes:
                     yield from self._of_type(option)
                     yield from (f"{shape}()" for shape in self.shapes(func))
                 case Item(base=base):
+                    yield from self._of_type(option)
                     yield from (f"{shape}[]" for shape in self.shapes(base))
                 case Element(base=base, entered=entered):
                     yield from self.shapes(base) if entered else (f"{shape}[]" for shape in self.shapes(base))

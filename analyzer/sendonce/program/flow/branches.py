@@ -10,6 +10,7 @@ from sendonce.program.held import Held
 from sendonce.program.symbols import Body
 from sendonce.program.values import (
     UNKNOWN,
+    Call,
     Const,
     Element,
     Seq,
@@ -111,9 +112,18 @@ def with_(walk: Walk, node: facts.With) -> None:
     if walk.alive:
         for inside in reversed(entered):
             walk.held = h.add(h.without(walk.held, start, inside), h.Left(inside))
-    if any(walk.evaluator.suppresses(inside.value) for inside in entered):
-        walk.held = h.join(start, [walk.held, start]) if walk.alive else start
-        walk.alive = True
+    for inside in entered:
+        if walk.evaluator.suppresses(inside.value):
+            _suppressed(walk, inside, start)
+
+
+def _suppressed(walk: Walk, inside: h.Inside, start: Held | None) -> None:
+    """What holds after a block whose errors are swallowed: its end, or what an empty handler leaves."""
+    types = inside.value.args if isinstance(inside.value, Call) else ()
+    trying = h.Trying(inside.at, ((types, inside.at),))
+    caught = h.add(start, h.Caught(trying, types, inside.at, walk.held if walk.alive else None))
+    walk.held = h.join(start, [walk.held, caught]) if walk.alive else caught
+    walk.alive = True
 
 
 def try_(walk: Walk, node: facts.Try) -> None:

@@ -33,6 +33,8 @@ class Crossing:
     """What must be true for this callee to be the one: the key of a table that it was taken from."""
     callee: str = ""
     """The id of the function that the crossing leads into, where it leads into one of the project."""
+    stored: bool = False
+    """The callee runs once the call at the site has put a new row into the database."""
 
 
 @dataclass(frozen=True, eq=False)
