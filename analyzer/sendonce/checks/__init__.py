@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sendonce.checks import (
     batch_retry,
+    check_then_act,
     claim_released_before_send,
+    dead_guard,
     double_send,
     duplicate_recipients,
     enqueue_before_commit,
@@ -13,14 +15,18 @@ from sendonce.checks import (
     job_without_key,
     multiple_trigger_paths,
     no_reservation,
+    overlapping_job,
     partly_guarded,
+    record_after_send,
     redelivered_job,
     registered_twice,
     reservation_can_roll_back,
     reservation_not_unique,
     retry_around_send,
+    selection_not_consumed,
     send_in_transaction,
     sends_on_every_save,
+    shared_marker,
     unbounded_retry,
     webhook_without_event_id,
 )
@@ -39,6 +45,8 @@ RULES: tuple[Rule, ...] = (
     enqueue_in_transaction.RULE,
     send_in_transaction.RULE,
     enqueue_before_commit.RULE,
+    selection_not_consumed.RULE,
+    overlapping_job.RULE,
     batch_retry.RULE,
     unbounded_retry.RULE,
     retry_around_send.RULE,
@@ -49,6 +57,10 @@ RULES: tuple[Rule, ...] = (
     claim_released_before_send.RULE,
     fail_open_guard.RULE,
     reservation_can_roll_back.RULE,
+    shared_marker.RULE,
+    dead_guard.RULE,
+    check_then_act.RULE,
+    record_after_send.RULE,
     no_reservation.RULE,
 )
 """Rules that replace others come before them."""

@@ -35,6 +35,28 @@ def worst(severities: Iterable[Severity]) -> Severity:
     return max(severities, key=SEVERITIES.index)
 
 
+_BY_TRIGGER: dict[str, Severity] = {
+    "webhook": "error",
+    "cron": "error",
+    "controller": "warning",
+    "model_callback": "warning",
+    "agent_tool": "warning",
+    "job": "warning",
+}
+
+
+def severity_of(path: Path) -> Severity:
+    """How bad an unguarded mail is: what is delivered at least once is worse than what a person does by hand."""
+    if path.mail.provider.internal:
+        return "note"
+    return _BY_TRIGGER.get(path.trigger.kind, "note")
+
+
+def is_open(path: Path) -> bool:
+    """Whether nothing reserves a path, or only a job's id that the queue frees again."""
+    return path.mail.guard is None or bool(path.mail.guard.passing)
+
+
 def surest(levels: Iterable[Confidence]) -> Confidence:
     """The surest of some confidences: one sure path proves the fault."""
     return max(levels, key=CONFIDENCES.index)
@@ -120,23 +142,3 @@ def by_place(paths: Iterable[Path], where: Callable[[Path], Place]) -> dict[Plac
 def send_place(path: Path) -> Place:
     """Where the send of a path stands."""
     return path.mail.bound_at or place_of(path.send)
-
-
-def is_open(path: Path) -> bool:
-    """Whether nothing reserves a path, or only a job's id that the queue frees again."""
-    return path.mail.guard is None or bool(path.mail.guard.passing)
-
-
-_SEVERITY: dict[str, Severity] = {
-    "webhook": "error",
-    "cron": "error",
-    "controller": "warning",
-    "model_callback": "warning",
-    "agent_tool": "warning",
-    "job": "warning",
-}
-
-
-def severity_of(path: Path) -> Severity:
-    """How bad it is that a path has no reservation: what is delivered at least once is worse."""
-    return "note" if path.mail.provider.internal else _SEVERITY.get(path.trigger.kind, "note")

@@ -58,6 +58,7 @@ class Tables:
     renders: Lookup[v.Render] = Lookup("render", "calls")
     https: Lookup[v.Http] = Lookup("http", "hosts", verbatim=True)
     http_clients: Lookup[v.HttpClient] = Lookup("http_client", "calls")
+    effects: Lookup[v.Effect] = Lookup("effect", "calls")
     returns: Lookup[v.Returns] = Lookup("returns", "calls")
     returned_attributes: Lookup[v.Returns] = Lookup("returns", "attributes")
 

@@ -27,10 +27,13 @@ from sendonce.program.held import Site
 from sendonce.program.inventory import inventory
 from sendonce.program.link import Linker
 from sendonce.program.mail import Guard
+from sendonce.program.memory import Memory
 from sendonce.program.paths import Path
 from sendonce.program.program import Program
 from sendonce.program.providers import Providers
+from sendonce.program.records import Records
 from sendonce.program.repeating import Repeating
+from sendonce.program.selections import Selections
 from sendonce.program.starts import Start, Starts
 from sendonce.program.summaries import Entry, Summaries
 from sendonce.program.symbols import Function
@@ -53,6 +56,9 @@ class Analysis:
     summaries: Summaries
     transactions: Transactions
     claims: Claims
+    memory: Memory
+    selections: Selections
+    records: Records
     starts: Starts
     repeating: Repeating
     settings: Settings
@@ -109,6 +115,7 @@ def _analysed(sources: Sources, packs: Packs, settings: Settings, whole: bool) -
         analysis.callers.link_all()
     analysis.summaries.run()
     analysis.paths = tuple(sorted(_guarded_by_callers(list(_paths(analysis))), key=_order))
+    analysis.records = Records(analysis.memory, analysis.selections, analysis.claims.uniques, analysis.paths)
     analysis.inventory = inventory(program, providers, analysis.summaries.entries.values(), analysis.paths)
     _look_at_the_rest(program, problems)
     analysis.unresolved = tuple(_unresolved(analysis))
@@ -130,6 +137,8 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
     callers = Callers(evaluator, flows, linker)
     transactions = Transactions(evaluator, flows, linker)
     claims = Claims(evaluator, flows, linker, transactions)
+    memory = Memory(evaluator, flows, linker, claims.outcomes)
+    selections = Selections(memory, claims.stability)
     starts = Starts(evaluator, linker, callers.registry, flows)
     return Analysis(
         program,
@@ -140,6 +149,9 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         None,  # type: ignore[arg-type]  # made by `analyse`, from all of these
         transactions,
         claims,
+        memory,
+        selections,
+        None,  # type: ignore[arg-type]  # made when the paths are known
         starts,
         Repeating(evaluator, flows, linker),
         settings,

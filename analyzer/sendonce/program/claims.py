@@ -168,6 +168,16 @@ class Claims:
             return None
         return replace(guard, parts=parts, key=key_of(guard.prefix, parts))
 
+    def alone_at(self, site: Site) -> bool:
+        """Whether one run at a time gets to a site: under a lock, or a claim that may be given back when it ends."""
+        scene = Scene(h.oldest_first(site.held), function=site.function)
+        if any(lock.end is None for lock in self.locks.taken(scene)):
+            return True
+        if any(self._of_fact(scene, index) is not None for index in range(len(scene.facts))):
+            return True
+        decorated = self.evaluator.decorated(self.program.function(site.function))
+        return any(self.locks.is_lock(part) for part in walk(decorated) if isinstance(part, Call))
+
     def unique_job(self, site: Site) -> Guard | None:
         """The reservation that an enqueue under a unique key is; None if the key differs on every attempt."""
         return self.jobs.guard(site)

@@ -28,17 +28,23 @@ from sendonce.program.values import (
 
 _DOCUMENTS = frozenset(["update_one", "update_many", "find_one_and_update", "find_one_and_replace", "modify"])
 """Updates of documents: the filter is the first argument, a dict."""
+_FINDS = frozenset(["find", "find_one", "count_documents"])
+"""Reads of documents whose first argument is such a filter, where that is a dict."""
 _FILTERS = frozenset(["filter", "get", "aget", "where", "filter_by", "exclude", "get_object_or_404", "having"])
 
 
 @dataclass(frozen=True)
 class Tested:
-    """One test of a query: the field, how it is compared ("any" if that is not understood) and with what."""
+    """One test of a query: the field, how it is compared ("any" if that is not understood) and with what.
+
+    `op` is the comparison as it is spelled (`lt`, `<=`, `range`), for those that are "any".
+    """
 
     field: str
     how: str
     value: Value
     negated: bool = False
+    op: str = ""
 
 
 class Conditions:
@@ -59,7 +65,7 @@ class Conditions:
             name
             for name, value in given
             if any(
-                test.field == name and self._ends(test, value) and (_is_start(test) or not _is_step(name, value))
+                test.field == name and self.ends(test, value) and (_is_start(test) or not _is_step(name, value))
                 for test in tests
             )
         }
@@ -157,7 +163,7 @@ class Conditions:
         """The tests of a query or statement."""
         for inner in self._calls(call, run or call):
             name = inner.func.name if isinstance(inner.func, Attr) else _last(inner.func)
-            if name in _DOCUMENTS:
+            if name in _DOCUMENTS or (name in _FINDS and inner.args and isinstance(inner.args[0], Table)):
                 yield from self._of_document(inner)
             if name not in _FILTERS:
                 continue
@@ -181,6 +187,8 @@ class Conditions:
                     yield from self._expression(inner, not negated)
                 case Op(op="==" | "!=" | "is" | "is not" as op, operands=(left, right)) if self._column(left):
                     yield Tested(self._column(left), "exact", right, negated != (op in ("!=", "is not")))
+                case Op(op="<" | "<=" | ">" | ">=" as op, operands=(left, right)) if self._column(left):
+                    yield Tested(self._column(left), "any", right, negated, op)
                 case Attr() if self._column(option):
                     yield Tested(self._column(option), "exact", Const(True), negated)
                 case Call():
@@ -238,7 +246,7 @@ class Conditions:
 
     # ------------------------------------------------------------------ whether the test still holds
 
-    def _ends(self, test: Tested, new: Value) -> bool:
+    def ends(self, test: Tested, new: Value) -> bool:
         """Whether a row that has the new value fails the test; true as well where that cannot be told."""
         if test.how == "exact" and self._counts_on(test, test.value, new):
             return False
@@ -263,6 +271,14 @@ class Conditions:
         return read and _is_step(test.field, new)
 
 
+def _mentions(value: Value, field: str) -> bool:
+    """Whether a value is made of a field: `F("version")`, `row.version`."""
+    names = (
+        part.name if isinstance(part, Attr) else part.value if isinstance(part, Const) else "" for part in walk(value)
+    )
+    return any(isinstance(name, str) and plain(name) == field for name in names)
+
+
 def _lookup(key: str, value: Value, negated: bool) -> Tested:
     """A keyword condition: `sent_at__isnull=True`."""
     how = key.partition("__")[2]
@@ -270,7 +286,7 @@ def _lookup(key: str, value: Value, negated: bool) -> Tested:
     kind = {"": "exact", "exact": "exact", "isnull": "isnull", "in": "in"}.get(last if how else "", "any")
     if kind == "exact" and isinstance(value, Const) and value.value is None:
         return Tested(plain(key), "isnull", Const(True), negated)
-    return Tested(plain(key), kind, value, negated)
+    return Tested(plain(key), kind, value, negated, last if how else "")
 
 
 def _method(field: str, method: str, args: tuple[Value, ...], negated: bool) -> Tested:

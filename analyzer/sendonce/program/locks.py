@@ -163,6 +163,14 @@ class Locks:
             if found and all(found):
                 yield from found[0][:1]
 
+    def is_lock(self, call: Call) -> bool:
+        """Whether a call makes or takes a lock that all processes share."""
+        for part in (call, call.func):
+            matched = self.reservations.matched(part) if isinstance(part, Call) else None
+            if matched is not None and self._is_lock(matched):
+                return True
+        return False
+
     def _is_lock(self, matched: Matched) -> bool:
         scope, _, _ = self.reservations.backends.scope(matched.entry, matched.call)
         return matched.entry.win == "held" and self.reservations.counts(scope)

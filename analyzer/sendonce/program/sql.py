@@ -18,11 +18,19 @@ _UPDATE = re.compile(
     rf"\bupdate\s+(?:only\s+)?{_NAME}(?:\s+(?:as\s+)?\w+)?\s+set\s+(.*?)\bwhere\b(.*?)(?:\breturning\b|;|$)",
     re.IGNORECASE | re.DOTALL,
 )
+_UPDATE_ANY = re.compile(
+    rf"\bupdate\s+(?:only\s+)?{_NAME}(?:\s+(?:as\s+)?\w+)?\s+set\s+(.*?)(?:\bwhere\b|\breturning\b|;|$)",
+    re.IGNORECASE | re.DOTALL,
+)
 _DELETE = re.compile(rf"\bdelete\s+from\s+{_NAME}", re.IGNORECASE)
 _SELECT = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}(?:.*?\bwhere\b(.*))?", re.IGNORECASE | re.DOTALL)
 _ASSIGNED = re.compile(r"[\"`\[]?(\w+)[\"`\]]?\s*=\s*([^,]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _EQUALS = re.compile(r"(\w+)[\"`\]]?\s*(?:=|\bis\b)\s*('[^']*'|:?\w+|%\(\w+\)s|\$\d+)", re.IGNORECASE)
+_COMPARED = re.compile(
+    r"([a-z_]\w*)[\"`\]]?\s*(<=|>=|<>|!=|=|<|>|\bis\s+not\b|\bis\b|\bin\b)\s*('[^']*'|[\w%:.]+(?:\(\))?|\([^)]*\))",
+    re.IGNORECASE,
+)
 _TABLE = re.compile(rf"\bcreate\s+(?:\w+\s+)?table\s+(?:if\s+not\s+exists\s+)?{_NAME}\s*\(", re.IGNORECASE)
 _INDEX = re.compile(
     rf"\bcreate\s+unique\s+index\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?(?:\w+\s+)?on\s+(?:only\s+)?{_NAME}"
@@ -38,6 +46,12 @@ _KEY = re.compile(
     r"(?:constraint\s+\S+\s+)?(?:unique(?:\s+(?:key|index))?(?:\s+\w+)?|primary\s+key)\s*\(([^)]*)\)", re.IGNORECASE
 )
 _COLUMN_KEY = re.compile(r"\b(?:unique|primary\s+key)\b", re.IGNORECASE)
+
+
+_KEYWORDS = frozenset(
+    ["select", "from", "where", "and", "or", "not", "is", "null", "true", "false", "in", "count", "exists", "limit",
+     "order", "by", "asc", "desc", "now", "distinct", "as", "interval", "id"]
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,15 @@ class Inserted:
     table: str
     columns: tuple[str, ...] | None
     target: frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A select: table, words of the columns and the condition, words of the condition alone."""
+
+    table: str
+    words: frozenset[str]
+    tested: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -101,6 +124,32 @@ def selected(text: str) -> tuple[str, frozenset[str]] | None:
     """The table that a text reads and the words of its condition."""
     match = _SELECT.search(text)
     return None if match is None else (match[1].lower(), frozenset(_WORD.findall((match[2] or "").lower())))
+
+
+def read(text: str) -> Selected | None:
+    """The table that a text reads, the words of what it takes and of its condition; None for other statements."""
+    match = _SELECT.search(text)
+    if match is None or _UPDATE_ANY.search(text) or _INSERT.search(text):
+        return None
+    taken = text[match.start() : match.start(1)].lower()
+    words = {*_WORD.findall(taken), *_WORD.findall((match[2] or "").lower())} - _KEYWORDS
+    return Selected(match[1].lower(), frozenset(words), frozenset(_WORD.findall((match[2] or "").lower())))
+
+
+def conditions(text: str) -> Iterator[tuple[str, str, str]]:
+    """The comparisons of a select's condition: column, operator, what it is compared with, all in lower case."""
+    match = _SELECT.search(text)
+    for column, operator, value in _COMPARED.findall(match[2] or "") if match is not None else ():
+        yield column.lower(), " ".join(operator.lower().split()), value.lower()
+
+
+def set_by(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    """The table that an update changes and the columns that it sets with their text, condition or not."""
+    match = _UPDATE_ANY.search(text)
+    if match is None:
+        return None
+    values = tuple((name.lower(), value.strip().lower()) for name, value in _ASSIGNED.findall(match[2]))
+    return match[1].lower(), values
 
 
 def declared(text: str) -> Iterator[Declared]:

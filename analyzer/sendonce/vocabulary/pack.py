@@ -7,7 +7,7 @@ import msgspec
 from sendonce.vocabulary.claims import Claim, LookAlike
 from sendonce.vocabulary.jobs import Enqueue, Error, Invoke, Job, Repeat, Setting
 from sendonce.vocabulary.mail import Http, HttpClient, Message, Render, Send
-from sendonce.vocabulary.requests import Answer, Log, RequestKey
+from sendonce.vocabulary.requests import Answer, Effect, Log, RequestKey
 from sendonce.vocabulary.signals import Change, Connect, Signal
 from sendonce.vocabulary.stores import Store, Transaction, Unique
 from sendonce.vocabulary.triggers import Approval, Probe, Trigger, Webhook
@@ -61,6 +61,7 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     unstable: tuple[Unstable, ...] = ()
     approval: tuple[Approval, ...] = ()
     answer: tuple[Answer, ...] = ()
+    effect: tuple[Effect, ...] = ()
     request_key: tuple[RequestKey, ...] = ()
     probe: tuple[Probe, ...] = ()
     log: tuple[Log, ...] = ()

@@ -13,6 +13,12 @@ class Answer(Entry, frozen=True, kw_only=True):
     default: int = 200
 
 
+class Effect(Entry, frozen=True, kw_only=True):
+    """Calls that reach another service, which can fail: text messages, pushes, posts to a chat, payments."""
+
+    calls: tuple[str, ...]
+
+
 class RequestKey(Entry, frozen=True, kw_only=True):
     """Request headers with a client's idempotency key."""
 

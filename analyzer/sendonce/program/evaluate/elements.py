@@ -60,6 +60,8 @@ class Elements:
                 return self._of_option(self.evaluator.resolve(inner))
             case ClassRef(id=id) if self.hierarchy.is_enum(id):
                 return union(Attr(base, name) for name in self.hierarchy.members(id))
+            case ClassRef(id=id) if self.hierarchy.external_bases(id):
+                return Some(base)  # a model that is asked for rows without a manager: `Order.get(…)`
             case Attr(base=owner) if self._keeps_model(base):
                 return self._row_of(owner)
             case Attr(base=owner, name=name):

@@ -122,7 +122,11 @@ class Starts:
 
     def job(self, function: Function) -> Start:
         """The trigger of a job that nobody known enqueues."""
-        return Start(self.details.trigger("job", function, ""), function.id)
+        trigger = self.details.trigger("job", function, "")
+        for edge in self.linker.handler(self.evaluator.decorated(function), None):
+            if edge.target == function.id:
+                return Start(trigger, function.id, edge.crossings)
+        return Start(trigger, function.id)
 
     def unknown(self, function: Function) -> Start:
         """The trigger of a function that nobody known calls: a framework, if it stands in a class of one."""

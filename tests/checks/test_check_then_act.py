@@ -1,0 +1,350 @@
+"""SO303: a mail that only a read guards, the mark being a later write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checks.project import examples, findings, line_of, lines
+from sendonce.checks import check_then_act
+
+MODELS = """
+from django.db import models
+from django.utils import timezone
+
+
+class Order(models.Model):
+    email = models.EmailField()
+    wants_mail = models.BooleanField(default=True)
+    state = models.CharField(max_length=9, default="new")
+    told_at = models.DateTimeField(null=True)
+
+    @property
+    def is_told(self):
+        return self.told_at is not None
+
+    def mark_told(self):
+        self.told_at = timezone.now()
+        self.save()
+
+
+class Note(models.Model):
+    order = models.ForeignKey(Order, on_delete=models.CASCADE)
+    kind = models.CharField(max_length=9)
+
+    class Meta:
+        unique_together = ("order", "kind")
+"""
+HEAD = """
+from celery import shared_task
+from django.core.cache import cache
+from django.core.mail import send_mail
+from django.db import IntegrityError, transaction
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from .helpers import *
+from .models import Note, Order
+
+TOLD = {}
+NAMES = {"a@x.example"}
+
+
+def tell(order):
+    send_mail("Hello", "text", None, [order.email])
+
+
+"""
+HELPERS = """
+from contextlib import contextmanager
+from functools import wraps
+from django.utils import timezone
+from .models import Note
+
+
+class AlreadyTold(Exception):
+    pass
+
+
+def was_told(order):
+    if order.state == "void":
+        return True
+    return Note.objects.filter(order=order, kind="told").exists()
+
+
+def ensure_not_told(order):
+    if order.is_told:
+        raise AlreadyTold()
+
+
+def remember(order):
+    Note.objects.create(order=order, kind="told")
+
+
+@contextmanager
+def marking(order):
+    yield
+    order.told_at = timezone.now()
+    order.save()
+
+
+def once(job):
+    @wraps(job)
+    def inner(order):
+        if order.told_at:
+            return None
+        job(order)
+        order.told_at = timezone.now()
+        order.save(update_fields=["told_at"])
+    return inner
+"""
+START = "@shared_task\ndef job(pk):\n    order = Order.objects.get(pk=pk)\n"
+SILENT = {
+    "a preference": "    if not order.wants_mail:\n        return\n    tell(order)\n",
+    "a preference beside an unread mark": """
+    if order.wants_mail:
+        tell(order)
+        order.told_at = timezone.now()
+        order.save()
+""",
+    "a set of names that nothing grows": "    if order.email in NAMES:\n        return\n    tell(order)\n",
+    "a conditional update": """
+    if Order.objects.filter(pk=pk, told_at=None).update(told_at=timezone.now()):
+        tell(order)
+""",
+    "a look before an atomic claim": """
+    if order.is_told or not Order.objects.filter(pk=pk, told_at=None).update(told_at=timezone.now()):
+        return
+    tell(order)
+""",
+    "a look before a unique insert": """
+    if was_told(order):
+        return
+    try:
+        Note.objects.create(order=order, kind="told")
+    except IntegrityError:
+        return
+    tell(order)
+""",
+    "a lock around all three": """
+    with transaction.atomic():
+        order = Order.objects.select_for_update().get(pk=pk)
+        if order.is_told:
+            return
+        tell(order)
+        order.mark_told()
+""",
+    "a write that leaves the test as it was": """
+    if order.state != "void":
+        tell(order)
+        order.state = "open"
+        order.save()
+""",
+    "a write in the branch that does not mail": """
+    if order.told_at is None:
+        tell(order)
+    else:
+        order.told_at = timezone.now()
+        order.save()
+""",
+    "a write where the mail failed": """
+    if order.told_at is None:
+        try:
+            tell(order)
+        except OSError:
+            order.told_at = timezone.now()
+            order.save()
+""",
+    "a write before the test": """
+    order.state = "open"
+    order.save()
+    if order.state == "open":
+        tell(order)
+""",
+    "the same field of another model": """
+    if order.told_at is None:
+        tell(order)
+        note = Note.objects.get(order=order)
+        note.told_at = timezone.now()
+        note.save()
+""",
+    "addresses seen in this run": """
+    seen = set()
+    for address in (order.email, "b@x.example"):
+        if address in seen:
+            continue
+        seen.add(address)
+        send_mail("Hello", "text", None, [address])
+""",
+}
+FAULTY = {
+    "a flag": ("    if order.told_at is None:", "\n        tell(order)\n        order.mark_told()\n"),
+    "a property": ("    if order.is_told:", "\n        return\n    tell(order)\n    order.mark_told()\n"),
+    "an update without a condition": (
+        "    if not order.told_at:",
+        "\n        tell(order)\n        Order.objects.filter(pk=pk).update(told_at=timezone.now())\n",
+    ),
+    "a mark before the mail": (
+        "    if order.told_at:",
+        "\n        return\n    order.told_at = timezone.now()\n    order.save()\n    tell(order)\n",
+    ),
+    "a state": (
+        '    if order.state in ("new", "late"):',
+        '\n        tell(order)\n        order.state = "done"\n        order.save()\n',
+    ),
+    "a clock": (
+        "    if order.told_at and timezone.now() - order.told_at < LIMIT:",
+        "\n        return\n    tell(order)\n    order.mark_told()\n",
+    ),
+    "setattr": (
+        "    if order.told_at is None:",
+        '\n        tell(order)\n        setattr(order, "told_at", timezone.now())\n        order.save()\n',
+    ),
+    "a row": ("    if was_told(order):", "\n        return\n    tell(order)\n    remember(order)\n"),
+    "a count": (
+        "    if Note.objects.filter(order=order).count() == 0:",
+        "\n        tell(order)\n        Note(order=order, kind='told').save()\n",
+    ),
+    "a row that is not there": (
+        "        Note.objects.get(order=order)",
+        "\n        return\n    except Note.DoesNotExist:\n        pass\n    tell(order)\n    remember(order)\n",
+    ),
+    "a helper that raises": ("    ensure_not_told(order)", "\n    tell(order)\n    order.mark_told()\n"),
+    "a query that finds nothing": (
+        "    order = get_object_or_404(Order, pk=pk, state='new')",
+        "\n    tell(order)\n    order.state = 'done'\n    order.save()\n",
+    ),
+    "a context manager": (
+        "    if not order.is_told:",
+        "\n        with marking(order):\n            tell(order)\n",
+    ),
+    "a cache": (
+        '    if cache.get(f"told:{pk}"):',
+        '\n        return\n    tell(order)\n    cache.set(f"told:{pk}", 1, 600)\n',
+    ),
+    "a dict in memory": ("    if pk in TOLD:", "\n        return\n    TOLD[pk] = True\n    tell(order)\n"),
+    "a row that goes": (
+        '    if Note.objects.filter(order=order, kind="wanted").exists():',
+        '\n        tell(order)\n        Note.objects.filter(order=order, kind="wanted").delete()\n',
+    ),
+}
+
+
+def project(body: str) -> dict[str, str]:
+    return {"shop/__init__.py": "", "shop/models.py": MODELS, "shop/helpers.py": HELPERS, "shop/tasks.py": body}
+
+
+def jobs(body: str) -> str:
+    return HEAD + START + body.removeprefix("\n")
+
+
+@pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
+def test_silent(body: str, tmp_path: Path) -> None:
+    assert findings(project(jobs(body)), tmp_path, "SO303") == []
+
+
+@pytest.mark.parametrize(("test", "rest"), FAULTY.values(), ids=FAULTY)
+def test_stands_at_the_test(test: str, rest: str, tmp_path: Path) -> None:
+    head = "    try:\n" if test.startswith("        ") else ""
+    text = jobs(head + test + rest)
+    found = findings(project(text), tmp_path, "SO301", "SO302", "SO303")
+    assert [one.code for one in found] == ["SO303"]
+    assert ("shop/tasks.py", line_of(text, test.strip())) in lines(found[0])
+
+
+def test_a_decorator_that_asks_and_marks(tmp_path: Path) -> None:
+    text = HEAD + "@shared_task\n@once\ndef job(order):\n    tell(order)\n"
+    found = findings(project(text), tmp_path, "SO301", "SO302", "SO303")
+    assert [(one.code, one.place.line) for one in found] == [("SO303", line_of(HELPERS, "if order.told_at:"))]
+
+
+def test_check_and_mark_in_the_code_around_the_helper_that_mails(tmp_path: Path) -> None:
+    text = HEAD + (
+        "def deliver(order):\n    if order.wants_mail:\n        tell(order)\n\n\n"
+        "@shared_task\ndef job(pk):\n    order = Order.objects.get(pk=pk)\n"
+        "    if order.told_at is None:\n        deliver(order)\n        order.mark_told()\n"
+    )
+    found = findings(project(text), tmp_path, "SO301", "SO302", "SO303")
+    assert [(one.code, one.place.line) for one in found] == [("SO303", line_of(text, "if order.told_at is None"))]
+    assert ("shop/models.py", line_of(MODELS, "self.told_at = ")) in lines(found[0])
+
+
+SESSIONS = """
+import smtplib
+from flask import Flask
+from sqlalchemy import create_engine, select, text
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, sessionmaker
+
+app = Flask(__name__)
+engine = create_engine("postgresql://db/x")
+Session = sessionmaker(engine)
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Visit(Base):
+    __tablename__ = "visits"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    told: Mapped[bool] = mapped_column(default=False)
+
+
+class Sent(Base):
+    __tablename__ = "sent"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    visit: Mapped[int]
+
+
+def mail():
+    smtplib.SMTP("localhost").sendmail("a@x.example", "b@x.example", "Subject: Hello")
+
+
+@app.post("/<int:id>")
+def tell(id):
+"""
+SPELLINGS = {
+    "a query of a session": """
+    with Session() as session:
+        row = session.scalars(select(Sent).where(Sent.visit == id)).first()
+        if row is None:
+            mail()
+            session.add(Sent(visit=id))
+            session.commit()
+""",
+    "a flag of a loaded row": """
+    with Session() as session:
+        row = session.get(Visit, id)
+        if row.told:
+            return ""
+        mail()
+        row.told = True
+        session.commit()
+""",
+    "SQL text": """
+    with engine.begin() as connection:
+        told = connection.execute(text("SELECT told FROM visits WHERE id = :id"), {"id": id}).scalar()
+    if not told:
+        mail()
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE visits SET told = true WHERE id = :id"), {"id": id})
+""",
+}
+
+
+@pytest.mark.parametrize("body", SPELLINGS.values(), ids=SPELLINGS)
+def test_sessions_and_sql(body: str, tmp_path: Path) -> None:
+    found = findings({"app.py": SESSIONS + body.removeprefix("\n")}, tmp_path, "SO301", "SO302", "SO303")
+    assert [one.code for one in found] == ["SO303"]
+    assert found[0].severity == "warning"
+
+
+def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
+    given = examples(check_then_act.RULE.doc)
+    head = "from celery import shared_task\nfrom django.core.mail import send_mail\n"
+    head += "from django.utils.timezone import now\nfrom .models import Order\n\ndef text(order):\n    return 'x'\n\n"
+    models = "from django.db import models\n\nclass Order(models.Model):\n    email = models.EmailField()\n"
+    models += "    receipt_sent_at = models.DateTimeField(null=True)\n"
+    for name, wanted in (("Bad", 1), ("Good", 0)):
+        files = {"shop/__init__.py": "", "shop/models.py": models, "shop/tasks.py": head + given[name]}
+        assert len(findings(files, tmp_path / name, "SO303")) == wanted, name
