@@ -33,7 +33,7 @@ failed enqueue falls back to sending, claim the mail first.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, takewhile
 
 from sendonce.checks.base import Fault, Rule, fault, named, send_place
 from sendonce.findings import Place, Related, Severity
@@ -67,7 +67,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     for paths in runs.values():
         for left, right in (*combinations(paths, 2), *((one, other) for one in paths for other in analysis.again(one))):
             parted = _parting(left, right)
-            if parted is not None and _same_mail(analysis, left, right):
+            if parted is not None and _same_mail(analysis, left, right, parted[0]):
                 earlier, later = sorted(parted, key=lambda site: site.index)
                 found.setdefault(place_of(later), []).append((earlier, later, left, right))
     for place in sorted(found):
@@ -106,11 +106,16 @@ def _is_of_data(error: Value) -> bool:
     return isinstance(error, ClassRef | Attr)
 
 
-def _same_mail(analysis: Analysis, left: Path, right: Path) -> bool:
+def _same_mail(analysis: Analysis, left: Path, right: Path, parting: Site) -> bool:
+    """Whether both paths may mail one recipient, and one of them does not take the mail from the other by its claim."""
     if Recipients(analysis.evaluator).same(left.mail.recipient, right.mail.recipient) is False:
         return False
     one, other = _claim(analysis, left), _claim(analysis, right)
-    return one is None or other is None or not one.key or one.key != other.key
+    if one is None or other is None or not one.key or one.key != other.key:
+        return True
+    # What is won once, before the ways part, lets both of them pass.
+    shared = {site.function for site in takewhile(lambda site: site is not parting, left.sites())} | {parting.function}
+    return (one.path, one.line) == (other.path, other.line) and one.function in shared
 
 
 def _claim(analysis: Analysis, path: Path) -> Guard | None:
