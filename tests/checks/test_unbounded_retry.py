@@ -241,6 +241,36 @@ def test_stands_where_the_end_is_missing(tasks: str, tmp_path: Path) -> None:
     assert ("course/tasks.py", line_of(text, "# sent")) in lines(found[-1])
 
 
+@pytest.mark.parametrize(
+    ("cluster", "codes"),
+    [
+        ('{"orm": "default"}', ["SO403"]),
+        ('{"sqs": {"aws_region": "eu-west-1"}}', ["SO403"]),
+        ('{"orm": "default", "max_attempts": 0}', ["SO403"]),
+        ('{"orm": "default", "max_attempts": 3}', ["SO401"]),
+        ('{"orm": "default", "ack_failures": True}', []),
+        ('{"redis": {"host": "redis"}}', []),
+    ],
+)
+def test_a_queue_whose_settings_repeat(cluster: str, codes: list[str], tmp_path: Path) -> None:
+    views = """
+    from django.core.mail import send_mail
+    from django_q.tasks import async_task
+
+
+    def remind(to):
+        send_mail("A reminder", "x", None, [to])
+
+
+    def ask(request):
+        async_task(remind, "a@x.example")
+    """
+    files = {"course/__init__.py": "", "course/views.py": views, "course/settings.py": f"Q_CLUSTER = {cluster}\n"}
+    found = findings(files, tmp_path, "SO401", "SO403")
+    assert [one.code for one in found] == codes
+    assert {one.place.path for one in found} <= {"course/settings.py"}
+
+
 def test_replaces_what_the_job_alone_would_say(tmp_path: Path) -> None:
     found = findings({"course/__init__.py": "", "course/tasks.py": HEAD + FAULTY["None"]}, tmp_path)
     assert [one.code for one in found] == ["SO403"]

@@ -33,12 +33,19 @@ class QueueSettings:
         self._known: dict[tuple[str, str], tuple[Given, ...]] = {}
 
     def given(self, pack: v.Pack, effect: str) -> tuple[Given, ...]:
-        """The values given to a pack's settings with an effect, by place; values that cannot be told are left out."""
+        """The values given to a pack's settings with an effect, by place.
+
+        A value that cannot be told is left out, unless any will do.
+        """
         key = (pack.name, effect)
         if key not in self._known:
             found = (one for entry in pack.setting if entry.effect == effect for one in self._of(entry))
             self._known[key] = tuple({one.place: one for one in sorted(found, key=lambda one: one.place)}.values())
         return self._known[key]
+
+    def fitting(self, pack: v.Pack, effect: str) -> Given | None:
+        """The first setting with an effect that has the value which brings it about."""
+        return next((one for one in self.given(pack, effect) if _fits(one)), None)
 
     def _of(self, entry: v.Setting) -> Iterator[Given]:
         for path in entry.names:
@@ -57,8 +64,8 @@ class QueueSettings:
         if not keys:
             value = Reader(self.evaluator, module.body, None).read(expr)
             known = self._told(value)
-            if known is not None:
-                yield Given(entry, known.value, Place(module.path, *at))
+            if known is not None or entry.value == "*":
+                yield Given(entry, True if known is None else known.value, Place(module.path, *at))
             return
         pairs = _pairs(expr)
         if pairs is None:
@@ -94,6 +101,11 @@ class QueueSettings:
         if isinstance(found, Call) and len(found.args) > 1:
             return self.evaluator.constant(found.args[-1])
         return None
+
+
+def _fits(given: Given) -> bool:
+    wanted = given.setting.value
+    return given.value not in (None, False) if wanted == "*" else given.value == wanted
 
 
 def _named(module: Module, name: str) -> Iterator[tuple[facts.Expr, facts.Span]]:

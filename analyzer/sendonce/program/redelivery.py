@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sendonce import vocabulary as v
 from sendonce.findings import Place
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.queuesettings import Given, QueueSettings
+from sendonce.program.queuesettings import Given
 from sendonce.program.repeats import Known, Repeats, Repetition
 from sendonce.program.runs import JobRun
 
@@ -23,7 +23,7 @@ class Redelivery:
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.repeats = repeats
-        self.settings = QueueSettings(evaluator)
+        self.settings = repeats.settings
 
     def asked_for(self, job: JobRun) -> Iterator[Repetition]:
         """The options and settings that have a job delivered again."""
@@ -34,8 +34,8 @@ class Redelivery:
                 yield Repetition(one.place, f"{option}: {_LATE}")
             elif option is None:
                 yield from self._by_settings(self._pack(one.entry))
-        if job.crossing is not None and job.crossing.enqueue is not None and not known:
-            yield from self._by_settings(self._pack(job.crossing.enqueue))
+        if not known:
+            yield from self._by_settings(self.repeats.pack_of(job))
 
     def by_default(self, job: JobRun) -> Iterator[Repetition]:
         """What a queue does by itself when a worker is lost."""
@@ -84,9 +84,9 @@ class Redelivery:
                     return lease, limit
         return None
 
-    def _pack(self, entry: v.Job | v.Enqueue) -> v.Pack | None:
+    def _pack(self, entry: v.Job) -> v.Pack | None:
         for pack in self.packs.packs:
-            if any(one is entry for one in (*pack.job, *pack.enqueue)):
+            if any(one is entry for one in pack.job):
                 return pack
         return None
 

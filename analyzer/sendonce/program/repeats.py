@@ -16,6 +16,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
+from sendonce.program.queuesettings import QueueSettings
 from sendonce.program.runs import JobRun
 from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Call, ClassRef, Const, Op, Param, Seq, Value, walk
@@ -66,6 +67,7 @@ class Repeats:
         self.flows = flows
         self.linker = linker
         self.escapes = escapes
+        self.settings = QueueSettings(evaluator)
 
     def of_job(self, job: JobRun) -> Iterator[Repetition]:
         """What repeats a job whose mail may have left, when it fails: options, then its own wish."""
@@ -116,6 +118,32 @@ class Repeats:
             found = self._switched_on(job.crossing.enqueue.retries, job.crossing.site.call, None)
             if found is not None:
                 yield replace(found, place=place_of(job.crossing.site))
+            yield from self._by_settings(job)
+
+    def _by_settings(self, job: JobRun) -> Iterator[_Option]:
+        """What the settings of a queue that knows no jobs, only functions, say of failed runs."""
+        pack = self.pack_of(job)
+        if pack is not None and not self.entries(job) and self.settings.fitting(pack, "gives_up") is None:
+            given = self.settings.fitting(pack, "retries")
+            if given is not None:
+                yield _Option(f"the settings of {pack.name} make the queue repeat a failed run", EVERY, given.place)
+
+    def _endless_settings(self, job: JobRun) -> Place | None:
+        """The setting that leaves such a queue's repetitions without an end, by itself or by default."""
+        pack = self.pack_of(job)
+        entry = next((one for one in pack.setting if one.effect == "endless"), None) if pack is not None else None
+        if pack is None or entry is None or self.entries(job):
+            return None
+        limits = self.settings.given(pack, "endless")
+        if limits:
+            return next((one.place for one in limits if one.value == entry.value), None)
+        option = next(self._by_settings(job), None)
+        return option.place if option is not None and entry.default == entry.value else None
+
+    def pack_of(self, job: JobRun) -> v.Pack | None:
+        """The pack of the queue that a job is put on."""
+        entry = job.crossing.enqueue if job.crossing is not None else None
+        return next((pack for pack in self.packs.packs if any(one is entry for one in pack.enqueue)), None)
 
     def _spared(self, known: Known) -> tuple[Value, ...]:
         """The error classes after which a job is not repeated."""
@@ -179,7 +207,7 @@ class Repeats:
                     return None if ends else place
                 if name in entry.limit and str(entry.limit[name]) == str(value):
                     by_default = by_default or place
-        return by_default
+        return by_default or self._endless_settings(job)
 
     def _limits(self, job: JobRun) -> Iterator[tuple[v.Job | v.Enqueue, Call, Call | None, Place]]:
         """What has limits, with the calls that may give them: the enqueue before the job."""

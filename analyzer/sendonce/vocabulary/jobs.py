@@ -126,9 +126,19 @@ class Setting(Entry, frozen=True, kw_only=True):
     """Module constants (`CELERY_TASK_ACKS_LATE`) and attributes or keyword arguments
     (`celery.Celery().conf.task_acks_late`); `/` goes into dicts."""
     effect: Literal[
-        "redelivers", "retries", "limit", "endless", "lease", "run_time", "inline", "after_commit", "same_database"
+        "redelivers",
+        "retries",
+        "gives_up",
+        "limit",
+        "endless",
+        "lease",
+        "run_time",
+        "inline",
+        "after_commit",
+        "same_database",
     ]
-    """`lease`: seconds after which an unacknowledged job is given out again; `run_time`: seconds a run may take."""
+    """`gives_up`: failed runs are not repeated after all; `lease`: seconds after which an unacknowledged job is given
+    out again; `run_time`: seconds a run may take."""
     value: Scalar = "*"
     default: Scalar = None
 
