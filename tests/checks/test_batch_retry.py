@@ -15,6 +15,7 @@ from django.db import models
 
 class Member(models.Model):
     email = models.EmailField()
+    told = models.BooleanField(default=False)
 
 
 class Told(models.Model):
@@ -84,6 +85,14 @@ def tell(to):
         except ConnectionRefusedError:
             continue
 """,
+    "each item leaves the selection before the next": """
+@shared_task(autoretry_for=(OSError,), max_retries=3)
+def tell():
+    for member in Member.objects.filter(told=False):
+        send_mail("The meeting", "x", None, [member.email])
+        member.told = True
+        member.save()
+""",
     "the next run is given what is left": """
 @shared_task(bind=True, max_retries=3)
 def tell(self, addresses):
@@ -133,6 +142,14 @@ def tell(self):
             lost += 1
     if lost:
         raise self.retry()  # retry
+""",
+    "the items leave the selection only after the last": """
+@shared_task(autoretry_for=(OSError,), max_retries=3)  # retry
+def tell():
+    members = Member.objects.filter(told=False)
+    for member in members:  # list
+        send_mail("The meeting", "x", None, [member.email])  # here
+    members.update(told=True)
 """,
     "a decorator around the loop": """
 def deliver(member):

@@ -32,8 +32,9 @@ def send_to_reader(issue_id, reader_id):
 ```
 
 ## When it is silent
-Each item is claimed before its mail, the error of one item is caught inside the loop so that the run
-goes on, the next run is given only what is left, or each item is a job of its own.
+Each item is claimed before its mail, or leaves the selection before the next one's turn, the error of one item is
+caught inside the loop so that the run goes on, the next run is given only what is left, or each item is a job
+of its own.
 
 ## Repair by framework
 Any: claim each item inside the loop (a unique row for item and mail, `SADD`, `SET NX`), so that a repeated run goes

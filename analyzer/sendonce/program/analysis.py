@@ -153,7 +153,7 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         selections,
         None,  # type: ignore[arg-type]  # made when the paths are known
         starts,
-        Repeating(evaluator, flows, linker),
+        Repeating(evaluator, flows, linker, selections),
         settings,
     )
 
