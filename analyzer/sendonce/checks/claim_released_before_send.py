@@ -100,4 +100,4 @@ def _found(analysis: Analysis, path: Path, early: Early) -> tuple[Near, str, str
     return None
 
 
-RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))
+RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301", "SO302", "SO303"))

@@ -107,4 +107,4 @@ def _fault(analysis: Analysis, place: Place, by_handler: bool, group: list[tuple
     return fault(analysis, (CODE, NAME), paths, place, found.function, severity, message, help, related)
 
 
-RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))
+RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301", "SO302", "SO303"))

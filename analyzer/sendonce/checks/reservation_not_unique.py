@@ -83,4 +83,4 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         yield fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
 
 
-RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))
+RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301", "SO302", "SO303"))
