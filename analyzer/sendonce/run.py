@@ -11,6 +11,7 @@ from time import perf_counter
 from sendonce import checks, policy
 from sendonce.config import Settings
 from sendonce.findings import Report
+from sendonce.frontend.collector import paused_collector
 from sendonce.packs import load_packs
 from sendonce.policy import Rule
 from sendonce.program.analysis import analyse
@@ -31,9 +32,10 @@ def analyze(target: Target, settings: Settings) -> Report:
     policy.selected_codes(settings, all_rules())  # a wrong code is told before the work, not after it
     packs = load_packs(settings.rules)
     sources = target.sources(settings)
-    analysis = analyse(sources, packs, settings)
-    sends = (send.place for send in analysis.inventory.sends)
-    findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules(), sends)
+    with paused_collector():
+        analysis = analyse(sources, packs, settings)
+        sends = (send.place for send in analysis.inventory.sends)
+        findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules(), sends)
     return Report(
         root=str(target.root),
         findings=tuple(finding for finding in findings if target.reports(finding.place.path)),

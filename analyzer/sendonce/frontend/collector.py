@@ -1,4 +1,4 @@
-"""The garbage collector, kept away from trees: going through a large one again and again costs more than its parse."""
+"""The garbage collector, kept away while much is built that stays: it would look through all of it for nothing."""
 
 from __future__ import annotations
 

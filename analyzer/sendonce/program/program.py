@@ -61,7 +61,7 @@ class Program:
     def _build(self, file: SourceFile, module_facts: facts.ModuleFacts) -> Module:
         same_name = self.sources.by_module(file.module)
         key = file.module if same_name[0].path == file.path else f"{file.module}@{file.root}"
-        module = build_module(key, file, module_facts)
+        module = build_module(key, file, module_facts, self.index.has(file, "lambda"))
         self._functions.update(module.functions)
         self._classes.update(module.classes)
         return module

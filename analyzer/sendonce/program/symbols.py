@@ -134,6 +134,8 @@ class Module:
     key: str
     file: SourceFile
     content: facts.ModuleFacts
+    has_lambdas: bool = True
+    """Whether lambdas may stand in the file: most have none, and the search for them goes through all of it."""
     scope: Scope = field(default_factory=dict)
     stars: list[facts.ImportFrom] = field(default_factory=list)
     functions: dict[str, Function] = field(default_factory=dict)
@@ -180,9 +182,9 @@ class Module:
         return {word: tuple(names) for word, names in found.items()}
 
 
-def build_module(key: str, file: SourceFile, module_facts: facts.ModuleFacts) -> Module:
+def build_module(key: str, file: SourceFile, module_facts: facts.ModuleFacts, has_lambdas: bool = True) -> Module:
     """The symbols of one file."""
-    module = Module(key, file, module_facts)
+    module = Module(key, file, module_facts, has_lambdas)
     body = Function(f"{key}.<module>", module, module_facts)
     module.functions[body.id] = body
     _collect(module, module_facts.body, module.scope, key, None, None, False)
@@ -254,7 +256,7 @@ def _define_class(
 
 
 def _collect_lambdas(module: Module, function: Function, prefix: str) -> None:
-    for node in own_nodes(function.node):
+    for node in own_nodes(function.node) if module.has_lambdas else ():
         if isinstance(node, facts.Lambda):
             inner = Function(lambda_id(prefix, node), module, node, None, function)
             if inner.id not in module.functions:
@@ -339,11 +341,12 @@ def own_nodes(node: object) -> Iterator[object]:
         if fields is _NOT_FACTS:
             continue
         yield found
-        todo.extend([getattr(found, name) for name in fields])
+        todo.extend([value for name in fields if type(value := getattr(found, name)) not in _PLAIN])
         if kind is facts.Def or kind is facts.Lambda:
             todo.append(tuple(param.default for param in found.params))  # type: ignore[attr-defined]
 
 
+_PLAIN = frozenset({str, int, bool, float, type(None)})
 _NOT_FACTS: tuple[str, ...] = ("",)
 _FIELDS: dict[type, tuple[str, ...]] = {}
 """The fields of each kind of fact to walk into, last first; `_NOT_FACTS` for anything else."""
@@ -355,7 +358,7 @@ def _fields(kind: type) -> tuple[str, ...]:
     if kind is facts.Lambda:
         return ()
     names: tuple[str, ...] | None = getattr(kind, "__struct_fields__", None)
-    return _NOT_FACTS if names is None else tuple(name for name in reversed(names) if name != "at")
+    return _NOT_FACTS if names is None else tuple(name for name in reversed(names) if name not in ("at", "name_at"))
 
 
 def words_of(node: object) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
 from typing import Any
 
 from sendonce.facts import Span
@@ -11,8 +9,6 @@ from sendonce.frontend.text import LINE_END
 
 Node = Any
 """A node of `ast`. Not typed closer, as `ast` holds the end of a node to be optional: a parsed one has it."""
-
-_TO_COLON = re.compile(r"[^:#]*(?:#[^\r\n]*[^:#]*)*")
 
 
 class Source:
@@ -29,41 +25,32 @@ class Source:
         self.yields = False
         self._starts: list[int] = []
 
-    def offset(self, line: int, column: int) -> int:
+    def _offset(self, line: int, column: int) -> int:
         """The offset in the text of a line and a column, both from 1."""
-        return self._line_starts()[line - 1] + column - 1
-
-    def place(self, offset: int) -> tuple[int, int]:
-        """The line and column, both from 1, of an offset in the text."""
-        starts = self._line_starts()
-        line = bisect_right(starts, offset)
-        return line, offset - starts[line - 1] + 1
+        if not self._starts:
+            self._starts = [0, *(end.end() for end in LINE_END.finditer(self.text))]
+        return self._starts[line - 1] + column - 1
 
     def segment(self, at: Span) -> str:
         """The text of a span."""
         line, column, end_line, end_column = at
         if line == end_line:
             return self.lines[line - 1][column - 1 : end_column - 1]
-        return self.text[self.offset(line, column) : self.offset(end_line, end_column)]
+        return self.text[self._offset(line, column) : self._offset(end_line, end_column)]
 
     def header(self, node: Node, last: Node | None) -> Span:
-        """From the start of a function or class to its colon; `last` is the last node inside its header."""
+        """From the start of a function or class to its colon; `last` is the last node inside its header.
+
+        Between the two stand names and brackets only, and comments.
+        """
         line, column = (node.lineno, node.col_offset) if last is None else (last.end_lineno, last.end_col_offset)
-        text = self.lines[line - 1]
-        colon = text.find(":", column)
-        if colon < 0 or text.find("#", column, colon) >= 0:
-            return (node.lineno, node.col_offset + 1, *self._colon_behind(line, column + 1))
-        return (node.lineno, node.col_offset + 1, line, colon + 1)
-
-    def _colon_behind(self, line: int, column: int) -> tuple[int, int]:
-        match = _TO_COLON.match(self.text, self.offset(line, column))
-        assert match is not None
-        return self.place(match.end())
-
-    def _line_starts(self) -> list[int]:
-        if not self._starts:
-            self._starts = [0, *(end.end() for end in LINE_END.finditer(self.text))]
-        return self._starts
+        while True:
+            text = self.lines[line - 1]
+            colon, comment = text.find(":", column), text.find("#", column)
+            if colon >= 0 and not 0 <= comment < colon:
+                return (node.lineno, node.col_offset + 1, line, colon + 1)
+            line += 1
+            column = 0
 
 
 def span(n: Node) -> Span:
