@@ -111,7 +111,7 @@ class _Finder:
             for module, name, plain in _IMPORT.findall(self.read(path)):
                 parts = (module or plain).decode().split(".")
                 leading = (c for c in candidates if self._leads(c, parts, name.decode()))
-                votes.update(c for c in leading if not self._is_itself(c, parts, path))
+                votes.update(c for c in leading if not self._is_itself(c, parts, name.decode(), path))
         return votes
 
     def _leads(self, root: str, parts: Sequence[str], name: str) -> bool:
@@ -128,10 +128,22 @@ class _Finder:
     def _is_module(self, path: str) -> bool:
         return f"{path}.py" in self.paths or self.has(path)
 
-    @staticmethod
-    def _is_itself(root: str, parts: Sequence[str], path: str) -> bool:
-        """`from celery import …` in `celery.py` means the library."""
-        return path == "/".join(([root] if root else []) + list(parts)) + ".py"
+    def _is_itself(self, root: str, parts: Sequence[str], name: str, path: str) -> bool:
+        """Whether a file imports a library whose name its own module or package happens to have.
+
+        `from celery import …` in `celery.py` means the library, and so does what a package asks its own name
+        for without having it.
+        """
+        top = f"{root}/{parts[0]}" if root else parts[0]
+        if path == "/".join(([root] if root else []) + list(parts)) + ".py":
+            return True
+        if not path.startswith(f"{top}/"):
+            return False
+        inner = parts[1] if len(parts) > 1 else name
+        return not self._is_module(f"{top}/{inner}") and not self._binds(f"{top}/__init__.py", inner)
+
+    def _binds(self, path: str, name: str) -> bool:
+        return re.search(rf"\b{re.escape(name)}\b".encode(), self.read(path)) is not None
 
     def _inherited(self, group: str, chosen: Mapping[str, str]) -> str:
         above = _parent(group)

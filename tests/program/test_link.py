@@ -11,6 +11,13 @@ from linking import callers
 TARGET = "shop.mail.receipt"
 
 REACHED = {
+    "a job that an own method of the request looks up": """
+        --- shop/views.py
+        from shop.mail import receipt
+
+        def pay(request, order):
+            request.queue.job(receipt).delay(order.pk)
+    """,
     "a plain import": """
         --- shop/views.py
         from shop.mail import receipt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
@@ -233,6 +234,111 @@ FOUND = {
         """,
         {"job shop.tasks.book"},
     ),
+    "a schedule that is filled in several statements": (
+        """
+        --- shop/tasks.py
+        from celery import Celery
+        from .mail import receipt
+
+        app = Celery("shop")
+        app.conf.beat_schedule = {}
+        app.conf.beat_schedule["noon"] = {"task": "shop.tasks.noon", "schedule": 60.0}
+        app.conf.beat_schedule.update({"night": {"task": "shop.tasks.night", "schedule": 60.0}})
+        app.conf.update(timezone="UTC", beat_schedule={"dawn": {"task": "shop.tasks.dawn", "schedule": 60.0}})
+
+        @app.on_after_configure.connect
+        def more(sender, **kwargs):
+            sender.add_periodic_task(10.0, dusk.s(1))
+
+        @app.task
+        def noon():
+            receipt(1)
+
+        @app.task
+        def night():
+            receipt(2)
+
+        @app.task
+        def dawn():
+            receipt(3)
+
+        @app.task
+        def dusk(pk):
+            receipt(pk)
+        """,
+        {"cron shop.tasks.noon", "cron shop.tasks.night", "cron shop.tasks.dawn", "cron shop.tasks.dusk"},
+    ),
+    "a schedule that is joined from tables of another module": (
+        """
+        --- shop/schedule.py
+        ALWAYS = {f"filler-{number}": {"task": "shop.other.nothing", "schedule": number} for number in range(9)}
+        ALWAYS["noon"] = {"task": "shop.tasks.noon", "schedule": 60.0}
+        NIGHTLY = {"night": {"task": "shop.tasks.night", "schedule": 60.0}}
+        --- shop/settings.py
+        from shop.schedule import ALWAYS, NIGHTLY
+
+        if READ_ONLY:
+            CELERY_BEAT_SCHEDULE = {}
+        else:
+            CELERY_BEAT_SCHEDULE = dict(ALWAYS)
+            if not STAGING:
+                CELERY_BEAT_SCHEDULE |= NIGHTLY
+        --- shop/tasks.py
+        from celery import shared_task
+        from .mail import receipt
+
+        @shared_task
+        def noon():
+            receipt(1)
+
+        @shared_task
+        def night():
+            receipt(2)
+        """,
+        {"cron shop.tasks.noon", "cron shop.tasks.night"},
+    ),
+    "middleware that the settings list": (
+        """
+        --- shop/settings.py
+        MIDDLEWARE = ["django.middleware.common.CommonMiddleware", "shop.middleware.Faults"]
+        MIDDLEWARE += ["shop.middleware.plain"]
+        --- shop/middleware.py
+        from .mail import receipt
+
+        class Faults:
+            def process_exception(self, request, exception):
+                receipt(exception)
+
+            def unlisted(self, request):
+                receipt(request)
+
+        def plain(get_response):
+            def middle(request):
+                receipt(request)
+                return get_response(request)
+
+            return middle
+        """,
+        {
+            "controller shop.middleware.Faults.process_exception",
+            "controller shop.middleware.plain.<locals>.middle",
+            "unknown shop.middleware.Faults.unlisted",
+        },
+    ),
+    "a schedule for another task of that name": (
+        """
+        --- shop/settings.py
+        CELERY_BEAT_SCHEDULE = {"digest": {"task": "other.jobs.digest", "schedule": 60.0}}
+        --- shop/tasks.py
+        from celery import shared_task
+        from .mail import receipt
+
+        @shared_task
+        def digest():
+            receipt(1)
+        """,
+        {"job shop.tasks.digest"},
+    ),
     "a job that nobody enqueues": (
         """
         --- shop/tasks.py
@@ -261,3 +367,251 @@ FOUND = {
 @pytest.mark.parametrize(("program", "expected"), FOUND.values(), ids=FOUND)
 def test_triggers(program: str, expected: set[str], tmp_path: Path) -> None:
     assert triggers(program, tmp_path) == expected
+
+
+MODELS = """
+--- shop/models.py
+from django.db import models
+from invitations.abstract import AbstractInvite
+from .mail import receipt
+
+class Invite(AbstractInvite):
+    status = models.CharField(max_length=9)
+
+    def accepted(self):
+        receipt(self)
+
+    def declined(self):
+        receipt(self, copy=True)
+"""
+
+SERIALIZERS = {
+    "a row of a model of an unknown library": (
+        """
+        --- shop/api.py
+        from rest_framework import serializers, viewsets
+        from shop.models import Invite
+
+        class InviteSerializer(serializers.ModelSerializer):
+            class Meta:
+                model = Invite
+
+            def create(self, validated_data):
+                invite = Invite.objects.create(**validated_data)
+                invite.accepted()
+                return invite
+
+        class Invites(viewsets.ModelViewSet):
+            serializer_class = InviteSerializer
+        """,
+        {"controller shop.api.Invites"},
+    ),
+    "a method taken from a table of the row's methods": (
+        """
+        --- shop/api.py
+        from rest_framework import serializers, viewsets
+        from shop.models import Invite
+
+        class InviteSerializer(serializers.ModelSerializer):
+            class Meta:
+                model = Invite
+
+            def update(self, instance, validated_data):
+                self.answer(instance, validated_data["status"])
+                return instance
+
+            def answer(self, instance, status):
+                answers = {"yes": instance.accepted, "no": instance.declined}
+                answer = answers.get(status)
+                if answer:
+                    answer()
+
+        class Invites(viewsets.ModelViewSet):
+            serializer_class = InviteSerializer
+        """,
+        {"controller shop.api.Invites"},
+    ),
+    "a serializer that a method chooses": (
+        """
+        --- shop/api.py
+        from rest_framework import mixins, serializers, viewsets
+        from shop.models import Invite
+
+        class InviteSerializer(serializers.Serializer):
+            def create(self, validated_data):
+                invite = Invite.objects.create(**validated_data)
+                invite.accepted()
+                return invite
+
+        class Invites(mixins.CreateModelMixin, viewsets.GenericViewSet):
+            def get_serializer_class(self):
+                if self.action == "create":
+                    return InviteSerializer
+                return serializers.Serializer
+        """,
+        {"controller shop.api.Invites"},
+    ),
+    "a variable of an annotated class": (
+        """
+        --- shop/views.py
+        from django.views import View
+        from shop.models import Invite
+
+        class Accept(View):
+            def post(self, request):
+                invite: Invite = request.found("invite")
+                invite.accepted()
+        """,
+        {"controller shop.views.Accept.post"},
+    ),
+    "a class in quotes that is not imported": (
+        """
+        --- shop/services.py
+        def accept(invite: "Invite"):
+            invite.accepted()
+        --- shop/views.py
+        from django.views import View
+        from shop.services import accept
+
+        class Accept(View):
+            def post(self, request):
+                accept(request.found("invite"))
+        """,
+        {"controller shop.views.Accept.post"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("program", "expected"), SERIALIZERS.values(), ids=SERIALIZERS)
+def test_triggers_of_what_rows_do(program: str, expected: set[str], tmp_path: Path) -> None:
+    found = {one for one in triggers(MODELS + dedent(program), tmp_path) if not one.startswith("unknown shop.models")}
+    assert found == expected
+
+
+PYRAMID = """
+--- shop/services.py
+from .mail import receipt
+
+class Mailer:
+    def paid(self, order):
+        receipt(order)
+
+class IMailer:
+    pass
+
+def by_name(context, request):
+    return Mailer()
+
+def by_interface(context, request):
+    return Mailer()
+
+def includeme(config):
+    config.register_service_factory("shop.services.by_name", name="mailer")
+    config.register_service_factory(by_interface, iface=IMailer)
+--- shop/events.py
+from pyramid.events import subscriber
+from .mail import receipt
+
+class Paid:
+    def __init__(self, order):
+        self.order = order
+
+class Shipped:
+    def __init__(self, order):
+        self.order = order
+
+@subscriber(Paid)
+def on_paid(event):
+    receipt(event.order)
+--- shop/routing.py
+import venusian
+
+def route(name):
+    def decorator(wrapped):
+        venusian.attach(wrapped, lambda context, name, view: context.config.add_view(view), category="pyramid")
+        return wrapped
+
+    return decorator
+"""
+
+VIEWS = {
+    "a service by its name": (
+        """
+        --- shop/views.py
+        from shop.routing import route
+
+        @route("pay")
+        def pay(request):
+            request.find_service(name="mailer").paid(request.order)
+        """,
+        {"controller shop.views.pay"},
+    ),
+    "a service by its interface": (
+        """
+        --- shop/views.py
+        from shop.routing import route
+        from shop.services import IMailer
+
+        @route("pay")
+        def pay(request):
+            mailer = request.find_service(IMailer)
+            mailer.paid(request.order)
+        """,
+        {"controller shop.views.pay"},
+    ),
+    "a service that nobody registers": (
+        """
+        --- shop/views.py
+        from shop.routing import route
+
+        @route("pay")
+        def pay(request):
+            request.find_service(name="other").paid(request.order)
+        """,
+        set(),
+    ),
+    "an event that is handed to an own queue": (
+        """
+        --- shop/views.py
+        from shop.events import Paid
+        from shop.routing import route
+
+        @route("pay")
+        def pay(request):
+            event = Paid(request.order)
+            request.notify_after_commit(event)
+        """,
+        {"controller shop.views.pay"},
+    ),
+    "an event of another class": (
+        """
+        --- shop/views.py
+        from shop.events import Paid, Shipped
+        from shop.routing import route
+
+        @route("ship")
+        def ship(request):
+            request.notify_after_commit(Shipped(request.order))
+        """,
+        set(),
+    ),
+    "an event that is only written to the log": (
+        """
+        --- shop/views.py
+        import logging
+        from shop.events import Paid
+        from shop.routing import route
+
+        @route("pay")
+        def pay(request):
+            logging.getLogger(__name__).info("made %s", Paid(request.order))
+        """,
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize(("program", "expected"), VIEWS.values(), ids=VIEWS)
+def test_triggers_of_pyramid_views(program: str, expected: set[str], tmp_path: Path) -> None:
+    found = {one for one in triggers(PYRAMID + dedent(program), tmp_path) if not one.startswith("unknown ")}
+    assert found == expected

@@ -141,4 +141,4 @@ def by_place(paths: Iterable[Path], where: Callable[[Path], Place]) -> dict[Plac
 
 def send_place(path: Path) -> Place:
     """Where the send of a path stands."""
-    return path.mail.bound_at or place_of(path.send)
+    return path.mail.bound.place if path.mail.bound is not None else place_of(path.send)

@@ -116,6 +116,11 @@ class Packs(Tables):
         """Class decorators whose arguments are further bases."""
         return frozenset(self.canonical(name) for pack in self.packs for name in pack.implements)
 
+    @cached_property
+    def implied(self) -> dict[str, str]:
+        """Prefix of calls in the body of a class to the library class that it must be."""
+        return {prefix: self.canonical(base) for pack in self.packs for prefix, base in pack.implied.items()}
+
     def bases(self, dotted: str) -> tuple[str, ...]:
         """All known ancestors of a library class, nearest first, without itself."""
         name = self.canonical(dotted)

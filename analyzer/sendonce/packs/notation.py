@@ -27,13 +27,13 @@ _SHAPES = """
     contexts begins writes rows statements commits rollbacks savepoints covers columns constraints foreign conflicts
     needs
     releases reads selects excludes inserts updates saves deletes distinct joins loops clients classes injected outboxes
-    counts clears binds Signal.stored Claim.runs Probe.runs
+    counts clears binds finds Signal.stored Claim.runs Probe.runs
 """
 _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base
     handler detail when name bound schedule job args kwargs function on items signal sender object uid then expiry
     Repeat.limit only Unique.names Repeat.names model statement partial Claim.fields Store.fields arguments to back
-    status defers spares silent weak
+    status defers spares silent weak register_key register_name factory
 """
 _FREE = """
     parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique

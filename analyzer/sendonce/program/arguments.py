@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sendonce import facts
 from sendonce.program.values import (
+    KNOWN_AS,
     NONE,
     UNKNOWN,
     Attr,
     Call,
+    ClassRef,
     Const,
     Element,
     FunctionRef,
+    Item,
+    Op,
     Param,
     Seq,
+    Some,
     Table,
     Updated,
     Value,
     options,
+    union,
 )
 
 if TYPE_CHECKING:
@@ -36,12 +43,77 @@ def bind(evaluator: Evaluator, ref: FunctionRef, names: tuple[str, ...], args: t
     function = evaluator.program.function(ref.id)
     binding: dict[Param, Value] = dict(ref.closure)
     positional, keywords, open_ended = _spread(evaluator, names, args)
+    handed_on = _HandedOn.of(evaluator, names, args) if open_ended else None
     if ref.receiver is not None:
         positional.insert(0, ref.receiver)
     for declared in function.params:
         param = Param(ref.id, declared.name)
-        binding[param] = _given(evaluator, function, declared, positional, keywords, open_ended)
+        if handed_on is not None and not positional and handed_on.gives(declared, keywords):
+            binding[param] = handed_on.take(evaluator, function, declared, keywords)
+        else:
+            binding[param] = _given(evaluator, function, declared, positional, keywords, open_ended)
     return {param: _typed(evaluator, param, value) for param, value in binding.items()}
+
+
+@dataclass
+class _HandedOn:
+    """The `*args` and `**kwargs` of a caller that go on as they came: only the caller's own caller knows them."""
+
+    args: Param | None = None
+    kwargs: Param | None = None
+    taken: int = 0
+    """How many of `args` the parameters so far have taken."""
+
+    @staticmethod
+    def of(evaluator: Evaluator, names: tuple[str, ...], args: tuple[Value, ...]) -> _HandedOn | None:
+        """What a call hands on; None for a call that hands nothing on."""
+        found = _HandedOn()
+        for name, value in zip(names, args, strict=True):
+            for part in _joined(evaluator.resolve(value)) if name in ("*", "**") else ():
+                if isinstance(part, Param) and name == "*":
+                    found.args = part
+                elif isinstance(part, Param):
+                    found.kwargs = part
+        return found if found.args is not None or found.kwargs is not None else None
+
+    def gives(self, declared: facts.Param, keywords: dict[str, Value]) -> bool:
+        """Whether a parameter that nothing else gives may come from what is handed on."""
+        if declared.kind == "*":
+            return self.args is not None
+        if declared.kind == "**":
+            return self.kwargs is not None
+        return declared.name not in keywords
+
+    def take(
+        self, evaluator: Evaluator, function: Function, declared: facts.Param, keywords: dict[str, Value]
+    ) -> Value:
+        """The value of a parameter, in terms of the caller's own parameters."""
+        if declared.kind == "*":
+            assert self.args is not None
+            return self.args if not self.taken else UNKNOWN
+        if declared.kind == "**":
+            assert self.kwargs is not None
+            own = Table(tuple(map(Const, sorted(keywords))), tuple(keywords[name] for name in sorted(keywords)))
+            return Op("|", (self.kwargs, own)) if keywords else self.kwargs
+        otherwise = default_of(evaluator, function, declared)
+        if self.args is not None and declared.kind != "keyword":
+            positional = Item(self.args, Const(self.taken))
+            otherwise = positional if declared.default is None else union((positional, otherwise))
+            self.taken += 1
+        if self.kwargs is None or declared.kind == "positional":
+            return otherwise
+        if otherwise is UNKNOWN:
+            return Item(self.kwargs, Const(declared.name))
+        return Call(Attr(self.kwargs, "get"), ("", ""), (Const(declared.name), otherwise), function.place)
+
+
+def _joined(value: Value) -> Iterator[Value]:
+    """The tables that one is joined from."""
+    if isinstance(value, Op) and value.op == "|":
+        for part in value.operands:
+            yield from _joined(part)
+    else:
+        yield value
 
 
 def _spread(
@@ -61,13 +133,13 @@ def _spread(
             else:
                 open_ended = True
         elif name == "**":
-            found = evaluator.resolve(value)
-            if isinstance(found, Table) and all(isinstance(key, Const) for key in found.keys):
-                keywords.update((str(k.value), v) for k, v in zip(found.keys, found.values, strict=True))  # type: ignore[attr-defined]
-            elif fields := evaluator.fields_of(evaluator.seen_through(found)):
-                keywords.update(fields)
-            else:
-                open_ended = True
+            for found in _joined(evaluator.resolve(value)):
+                if isinstance(found, Table) and all(isinstance(key, Const) for key in found.keys):
+                    keywords.update((str(k.value), v) for k, v in zip(found.keys, found.values, strict=True))  # type: ignore[attr-defined]
+                elif fields := evaluator.fields_of(evaluator.seen_through(found)):
+                    keywords.update(fields)
+                else:
+                    open_ended = True
         else:
             keywords[name] = value
     return positional, keywords, open_ended
@@ -112,6 +184,10 @@ def _typed(evaluator: Evaluator, param: Param, value: Value) -> Value:
         annotated = evaluator.annotated(param)
         if annotated is not None and value is UNKNOWN:
             return annotated
+    elif isinstance(value, Element | Item | Attr) and not evaluator.types(value):
+        annotated = evaluator.annotated(param)
+        if isinstance(annotated, Some) and isinstance(annotated.cls, ClassRef):
+            return Updated(value, KNOWN_AS, annotated)
     return value
 
 

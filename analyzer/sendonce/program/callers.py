@@ -14,7 +14,7 @@ from sendonce.program.connections import Connections
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
-from sendonce.program.link import Edge, Linker
+from sendonce.program.link import Edge, Linker, is_by_given_name
 from sendonce.program.loose import Loose
 from sendonce.program.mentions import mentions
 from sendonce.program.starts import Registry
@@ -81,11 +81,12 @@ class Callers:
                 self._link_callers(candidate)
 
     def _calls_given(self, candidate: Function, name: str) -> bool:
-        """Whether a function calls a method of this name on something that only its own callers can tell."""
+        """Whether a function calls a method of this name, or of a name that it is given, on what it is given."""
         return any(
-            isinstance(one.callee, Attr) and one.callee.name == name and len(one.outer) == 0
+            (isinstance(one.callee, Attr) and one.callee.name == name and len(one.outer) == 0)
+            or (is_by_given_name(one.callee) and one.register is None)
             for site in self.flows.of(candidate).sites
-            if name in mentions(site.call.func)
+            if site.call.free
             for one in self.linker.reached(site).opens
         )
 
@@ -181,7 +182,13 @@ class Callers:
         """Functions that look attributes up by a name that is not written out, where this one may be meant."""
         modules = {function.module.path: function.module}
         if function.cls is not None:
-            modules.update((cls.module.path, cls.module) for cls in self.evaluator.hierarchy.mro(function.cls.id))
+            for cls in self.evaluator.hierarchy.mro(function.cls.id):
+                modules[cls.module.path] = cls.module
+                files = self.program.index.files_with("getattr", cls.name)
+                for file in files if len(files) <= COMMON else ():
+                    module = self.program.module_of(file)
+                    if module is not None:
+                        modules[file.path] = module
         for path in sorted(modules):
             yield from (one for one in modules[path].mentioning("getattr") if one is not function)
         if function.cls is None:

@@ -155,6 +155,10 @@ class Connections:
                         stored = fired.saved is not None and fired.saved.new is True
                         stored = stored and not self._stored.isdisjoint(connection.names)
                         yield self._edge(edge, fired, stored)
+            for site, event in self._published(connection, link):
+                for edge in connection.edges:
+                    if edge.target == function.id:
+                        yield _with_event(self.program.function(edge.target), edge, site, event)
 
     def _fired(self, connection: Connection, link: Link) -> Iterator[Fired]:
         own = [signal for signal in connection.signals if isinstance(signal, Call)]
@@ -164,6 +168,29 @@ class Connections:
         for sender in connection.senders:
             if isinstance(sender, ClassRef):
                 yield from self._model_sends(sender, entries, link)
+
+    def _published(self, connection: Connection, link: Link) -> Iterator[tuple[Site, Value]]:
+        """Calls that hand an instance of an event class of the project to something unknown: a bus, a registry."""
+        for signal in connection.signals:
+            if not isinstance(signal, ClassRef):
+                continue
+            wanted = {signal.id, *(cls.id for cls in self.evaluator.hierarchy.subclasses(signal.id))}
+            for name in sorted({self.program.cls(id).name for id in wanted}):
+                for function in self.program.mentioning(name):
+                    link(function, frozenset((name,)))
+                    for site in self.flows.of(function).sites:
+                        yield from ((site, event) for event in self._events(site, wanted))
+
+    def _events(self, site: Site, wanted: set[str]) -> Iterator[Value]:
+        """The instances of some classes that a call on an unknown object is given."""
+        func = site.call.func
+        if not isinstance(func, Attr) or self.evaluator.types(func.base) or self.linker.reached(site).edges:
+            return
+        for value in site.call.args:
+            made = self.evaluator.resolve(value)
+            is_made = isinstance(made, Call) and isinstance(self.evaluator.resolve(made.func), ClassRef)
+            if is_made and any(isinstance(t, ClassRef) and t.id in wanted for t in self.evaluator.types(made)):
+                yield value
 
     def _own_sends(self, connection: Connection, signal: Call, link: Link) -> Iterator[Fired]:
         """Calls of `send` on a project's own signal object."""
@@ -270,3 +297,14 @@ class Connections:
         if name == "instance":
             return row.row
         return newness(self.evaluator, row.row) if row.new is None else Const(row.new)
+
+
+def _with_event(target: Function, edge: Edge, site: Site, event: Value) -> Edge:
+    """The edge from a call that hands over an event into its subscriber, which gets the event."""
+    crossing = edge.crossings[-1]
+    binding = dict(crossing.binding)
+    free = [p.name for p in target.params if binding.get(Param(target.id, p.name)) is None]
+    if free:
+        binding[Param(target.id, free[0])] = event
+    fired = Crossing(site, "signal", binding, "medium", callee=crossing.callee or edge.target)
+    return Edge(edge.target, (*edge.crossings[:-1], fired))

@@ -75,7 +75,8 @@ class Hierarchy:
             found: dict[str, None] = {}
             for cls in self.mro(id):
                 names = [shape for base in self.bases(cls.id) for shape in self._names(base)]
-                for shape in (*self._copied(cls), *names):
+                implied = self._implied(cls) if any(not self.program.packs.bases(name) for name in names) else ()
+                for shape in (*self._copied(cls), *names, *implied):
                     found.setdefault(shape)
                     for ancestor in self.program.packs.bases(shape):
                         found.setdefault(ancestor)
@@ -90,6 +91,18 @@ class Hierarchy:
                 if owner.rpartition(".")[2] == cls.name and method in cls.methods:
                     return (owner,)
         return ()
+
+    def _implied(self, cls: Class) -> Iterator[str]:
+        """The library class that a class with an unknown base is: calls in its body tell (`models.CharField`)."""
+        reader = Reader(self.evaluator, cls.module.body, cls)
+        for bindings in cls.scope.values():
+            node = bindings[-1].node
+            if isinstance(node, facts.Call) and not isinstance(node.func, facts.Call):
+                func = self.evaluator.resolve(reader.read(node.func))
+                for prefix, base in self.program.packs.implied.items():
+                    if isinstance(func, External) and func.dotted.startswith(prefix):
+                        yield base
+                        return
 
     def _names(self, base: Value) -> Iterable[str]:
         if isinstance(base, External):

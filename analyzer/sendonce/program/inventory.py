@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sendonce.findings import Inventory, ProviderCall, Route, Send, TemplateName, Trigger
 from sendonce.program.held import Site
+from sendonce.program.mail import Bound
 from sendonce.program.paths import Path, place_of, trace
 from sendonce.program.program import Program
 from sendonce.program.providers import Providers, Seed
@@ -37,19 +38,21 @@ def inventory(
     )
 
 
-_Key = tuple[Site, TemplateName | None]
+_Key = tuple[Site | Bound, TemplateName | None]
 
 
 def _groups(seeds: tuple[Seed, ...], entries: Iterable[list[Entry]], paths: tuple[Path, ...]) -> dict[_Key, _Group]:
     """The sends: those on paths, those that no trigger is known for, and each provider call that has none."""
     groups: dict[_Key, _Group] = {}
     for path in paths:
-        group = groups.setdefault((path.send, path.mail.template), _Group(path.mail.provider.site))
+        group = groups.setdefault((path.mail.bound or path.send, path.mail.template), _Group(path.mail.provider.site))
         group.paths.append(path)
     for listed in entries:
         for entry in listed:
             if entry.mail.send is not None:
-                groups.setdefault((entry.mail.send, entry.mail.template), _Group(entry.mail.provider.site))
+                groups.setdefault(
+                    (entry.mail.bound or entry.mail.send, entry.mail.template), _Group(entry.mail.provider.site)
+                )
     reached = {group.provider for group in groups.values()}
     for seed in seeds:
         if seed.send.site not in reached:
@@ -63,10 +66,13 @@ def _call(program: Program, seed: Seed, marked: str) -> ProviderCall:
     return ProviderCall(place_of(site), function, seed.send.api, seed.send.provider, marked)
 
 
-def _send(program: Program, site: Site, template: TemplateName | None, group: _Group, call: ProviderCall) -> Send:
-    name = template or TemplateName(program.function(group.provider.function).dotted, "function", "low")
-    function = program.function(site.function).dotted
-    return Send(place_of(site), function, name, call, tuple(_routes(program, group.paths)))
+def _send(
+    program: Program, site: Site | Bound, template: TemplateName | None, group: _Group, call: ProviderCall
+) -> Send:
+    place = site.place if isinstance(site, Bound) else place_of(site)
+    function = site.function if isinstance(site, Bound) else program.function(site.function).dotted
+    name = template or TemplateName(function, "function", "low")
+    return Send(place, function, name, call, tuple(_routes(program, group.paths)))
 
 
 def _routes(program: Program, paths: list[Path]) -> Iterator[Route]:

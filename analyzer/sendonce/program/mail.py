@@ -97,6 +97,14 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """Where a sender was given its template beforehand: a `partial`, or the function under a decorator."""
+
+    place: Place
+    function: str
+
+
+@dataclass(frozen=True)
 class Mail:
     """One way in which a function leads to a mail."""
 
@@ -107,9 +115,13 @@ class Mail:
     """What names the template if no hole settles: the first subject seen."""
     second_at: Site | None = None
     """Where `second` was seen: the send, if nothing better names the mail."""
+    made_at: Site | None = None
+    """The outermost call seen so far that hands the message on, or (`made`) the one that is given it ready: the send,
+    if nothing names the mail."""
+    made: bool = False
     send: Site | None = None
-    bound_at: Place | None = None
-    """The `partial` that gave the template, where the send is a call of one: there the send stands."""
+    bound: Bound | None = None
+    """Where the template was given, if the send is a call of a sender that had it already: there the send stands."""
     recipient: Value | None = None
     enqueue: Site | None = None
     """The innermost enqueue that is not yet outside a deferral; the job is what leaves early."""

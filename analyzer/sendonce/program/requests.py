@@ -52,6 +52,8 @@ class Requests:
 
     def around(self, start: Start) -> Opened | None:
         """The transaction in which a framework runs a trigger's function."""
+        if start.entry is not None and start.entry.around:
+            return None
         function = self.program.function(start.function)
         cls = start.cls or function.cls
         found = self._hook(cls, function) or self._dispatched(cls, function)

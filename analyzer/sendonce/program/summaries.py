@@ -10,19 +10,20 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sendonce.findings import Place, TemplateName, weakest
+from sendonce.findings import weakest
 from sendonce.program import held as h
 from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing, Edge
-from sendonce.program.mail import Condition, Hole, Mail, Source
+from sendonce.program.mail import Condition, Hole, Mail
 from sendonce.program.providers import Providers
+from sendonce.program.senders import Senders
 from sendonce.program.starts import Start
 from sendonce.program.templates import Settled, Templates
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Attr, Call, Const, Item, Op, Param, Value, options, substitute
+from sendonce.program.values import Attr, Call, Const, External, Item, Op, Param, Value, substitute
 
 MAX_ENTRIES = 400
 """How many ways to a mail one function may have before the rest is left out (and said)."""
@@ -31,7 +32,6 @@ MAX_AGAIN = 6
 MAX_LENGTH = 60
 MAX_CONDITIONS = 8
 MAX_CONDITION_SIZE = 24
-_NAMING: tuple[Source, ...] = ("template", "template_id", "subject")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +61,7 @@ class Summaries:
         self.callers = callers
         self.providers = providers
         self.templates = templates
+        self.senders = Senders(evaluator, templates)
         self.transactions = transactions
         self.claims = claims
         self.entries: dict[str, list[Entry]] = {}
@@ -149,7 +150,7 @@ class Summaries:
         if mail.template is not None or mail.send is not None:
             return [mail]
         site = mail.provider.site
-        closed = [replace(mail, template=mail.second, holes=(), send=mail.second_at or site)]
+        closed = [replace(mail, template=mail.second, holes=(), send=mail.second_at or mail.made_at or site)]
         settled = [m for m in self._settled(mail, site, last=True) if m.template is not None]
         return settled or closed
 
@@ -263,6 +264,9 @@ class Summaries:
     def _settled(self, mail: Mail, site: Site, last: bool = False) -> list[Mail]:
         if mail.template is not None:
             return [mail]
+        if not mail.made:
+            made = not any(self.senders.is_handed_on(hole.value) for hole in mail.holes)
+            mail = replace(mail, made_at=site, made=made)
         return [self._after(mail, outcome, site) for outcome in self.templates.settle(mail.holes, mail.second, last)]
 
     def _after(self, mail: Mail, outcome: Settled, site: Site) -> Mail:
@@ -276,21 +280,9 @@ class Summaries:
             holes=outcome.holes,
             second=outcome.second,
             second_at=seen,
-            send=(mail.send or named or site) if settled else None,
-            bound_at=mail.bound_at if mail.send is not None else self._bound_at(named or site, outcome.template),
+            send=(mail.send or named or (site if outcome.template else mail.made_at or site)) if settled else None,
+            bound=mail.bound if mail.send is not None else self.senders.bound(named or site, outcome.template),
         )
-
-    def _bound_at(self, site: Site, template: TemplateName | None) -> Place | None:
-        """Where the `partial` stands that a call is of, if the template is among what it binds."""
-        if template is None:
-            return None
-        for option in options(self.evaluator.resolve(site.call.func)):
-            if isinstance(option, Call) and "functools.partial" in self.evaluator.shapes(option.func):
-                holes = [Hole(source, arg) for arg in option.args[1:] for source in _NAMING]
-                outcomes = [one for hole in holes for one in self.templates.settle((hole,), None)]
-                if any(one.template is not None and one.template.value == template.value for one in outcomes):
-                    return Place(option.at[0], option.at[1], option.at[2])
-        return None
 
     def _conditions(self, site: Site) -> list[Condition] | None:
         """The tests on parameters that lead to a site; None if one of them can never come out so."""
@@ -338,5 +330,7 @@ def _is_plain(value: Value) -> bool:
             return True  # an argument among `**kwargs`
         case Op(operands=operands):
             return all(_is_plain(operand) or not operand.free for operand in operands)
+        case Call(func=External(dotted="builtins.isinstance"), args=args):
+            return _is_plain(args[0])
         case _:
             return False

@@ -39,6 +39,9 @@ from sendonce.program.values import (
 MAX_TEMPLATES = 6
 """A hole with more alternatives than this names no template."""
 
+MAX_WRITTEN = 4
+"""Through how many calls that write a message out (encode, decode) the message is looked for."""
+
 _ORDER: tuple[Source, ...] = ("template", "template_id", "text", "constant", "subject", "message_class")
 _LETTERS = re.compile(r"[^\W\d_]{3}")
 _SUBJECT = re.compile(r"^Subject:[ \t]*", re.MULTILINE | re.IGNORECASE)
@@ -136,20 +139,30 @@ class Templates:
 
     def _inside_text(self, value: Value) -> Iterator[Hole]:
         """The holes of a message object that a text is (`message`), or was made from (`message.as_string()`)."""
-        found = [list(self.messages.of(self._written_out(option))) for option in self.messages.alternatives(value)]
+        options = self.messages.alternatives(value)
+        found = [list(self.messages.of(one)) for option in options for one in self._written_out(option)]
         for hole in merged(found):
             if hole.source != "text":
                 yield hole
             elif hole.value is not value:
                 yield from self._renders(hole)
 
-    def _written_out(self, value: Value) -> Value:
-        """The message that a text was made from."""
-        if isinstance(value, Call) and isinstance(value.func, Attr):
-            inner = self.evaluator.resolve(value.func.base)
-            if any(True for _ in self.messages.made(inner)):
-                return inner
-        return value
+    def _written_out(self, value: Value) -> list[Value]:
+        """The messages that a text was made from (`b64encode(message.as_bytes()).decode()`, `bytes(message)`)."""
+        inner = value
+        for _ in range(MAX_WRITTEN):
+            if not isinstance(inner, Call):
+                break
+            if isinstance(inner.func, Attr):
+                inner = self.evaluator.resolve(inner.func.base)
+            elif isinstance(inner.func, External) and inner.args:
+                inner = self.evaluator.resolve(inner.args[0])
+            else:
+                break
+            messages = self.messages.alternatives(inner)
+            if any(True for one in messages for _ in self.messages.made(one)):
+                return messages
+        return [value]
 
     def _rendered(self, value: Value) -> Iterator[Hole]:
         """The templates of all renderings inside a value; a rendered text is one of its own."""
@@ -253,7 +266,8 @@ class Templates:
         if isinstance(func, Attr) and func.name in _KEEPS_TEXT:
             inner = args[0] if func.name == "join" and args else func.base
             return self._name(source, self.evaluator.resolve(inner), sure, last)
-        if source not in ("text", "subject"):
+        is_lookup = isinstance(func, Attr) and func.name == "get"
+        if source not in ("text", "subject") or is_lookup:
             return None
         rendered = next((hole for hole in self._rendered(call) if hole.source == "text"), None)
         given = rendered.value if rendered is not None else args[0] if args else call

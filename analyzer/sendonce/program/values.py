@@ -17,6 +17,9 @@ MAX_OPTIONS = 32
 MAX_SIZE = 400
 """A value of more parts than this is `UNKNOWN`: it would cost more than it tells."""
 
+KNOWN_AS = "isinstance"
+"""The field of an `Updated` that changes nothing: a test told the type of the object."""
+
 At = tuple[str, int, int]
 """Where a value was made: relative path, line, column (from 1)."""
 

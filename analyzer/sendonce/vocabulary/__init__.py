@@ -30,7 +30,7 @@ from sendonce.vocabulary.requests import Answer, Effect, Log, RequestKey
 from sendonce.vocabulary.signals import Change, Connect, Signal
 from sendonce.vocabulary.stores import Store, Transaction, Unique
 from sendonce.vocabulary.triggers import Approval, Probe, Trigger, Webhook
-from sendonce.vocabulary.values import ModelOf, Relation, Returns, Unstable
+from sendonce.vocabulary.values import ModelOf, Relation, Returns, Service, Unstable
 
 __all__ = [
     "Answer",
@@ -62,6 +62,7 @@ __all__ = [
     "Scalar",
     "Scope",
     "Send",
+    "Service",
     "Setting",
     "Signal",
     "Store",

@@ -11,7 +11,7 @@ from sendonce.vocabulary.requests import Answer, Effect, Log, RequestKey
 from sendonce.vocabulary.signals import Change, Connect, Signal
 from sendonce.vocabulary.stores import Store, Transaction, Unique
 from sendonce.vocabulary.triggers import Approval, Probe, Trigger, Webhook
-from sendonce.vocabulary.values import ModelOf, Relation, Returns, Unstable
+from sendonce.vocabulary.values import ModelOf, Relation, Returns, Service, Unstable
 
 
 class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -32,6 +32,9 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Library class to its base classes, where a rule needs them."""
     transport: tuple[str, ...] = ()
     """Import roots of the packages whose errors its sends let through."""
+    implied: dict[str, str] = {}
+    """Prefix of calls that give a class its attributes (`django.db.models.`) to the library class that it then
+    inherits from, where no pack knows its bases."""
     implements: tuple[str, ...] = ()
     """Class decorators whose arguments are further bases (`zope.interface.implementer`)."""
     send: tuple[Send, ...] = ()
@@ -54,6 +57,7 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     repeat: tuple[Repeat, ...] = ()
     error: tuple[Error, ...] = ()
     setting: tuple[Setting, ...] = ()
+    service: tuple[Service, ...] = ()
     relation: tuple[Relation, ...] = ()
     model: tuple[ModelOf, ...] = ()
     store: tuple[Store, ...] = ()

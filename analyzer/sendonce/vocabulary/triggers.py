@@ -32,6 +32,8 @@ class Trigger(Entry, frozen=True, kw_only=True):
     """Calls that start the scheduler in this process; without one its jobs run nowhere here."""
     blocks: tuple[str, ...] = ()
     """Those of `starts` that never return: they have a process of their own."""
+    around: bool = False
+    """Runs around the handlers of requests (middleware): outside a transaction that a setting puts them in."""
     startup: bool = False
     """Runs once in every process of the web application, when it starts."""
     parameters: dict[str, str] = {}

@@ -30,6 +30,21 @@ class Returns(Entry, frozen=True, kw_only=True):
     """The call's other arguments are bound in front, as `partial` does (`task.s(1)`)."""
 
 
+class Service(Entry, frozen=True, kw_only=True):
+    """A registry of objects that one part of a program puts in and another asks for, by a class or a name."""
+
+    finds: tuple[str, ...]
+    """Calls that ask, with `key` (a class or an interface) and `name`; the method's name is enough."""
+    key: tuple[str, ...] = ()
+    name: tuple[str, ...] = ()
+    registers: tuple[str, ...]
+    """Calls that put in what `object` holds, or what the function in `factory` makes (itself or its dotted path)."""
+    factory: tuple[str, ...] = ()
+    object: tuple[str, ...] = ()
+    register_key: tuple[str, ...] = ()
+    register_name: tuple[str, ...] = ()
+
+
 class Relation(Entry, frozen=True, kw_only=True):
     """A class attribute that leads from one model to another."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sendonce import facts
 from sendonce.program.reader import Reader
-from sendonce.program.symbols import Class, Function, Module
+from sendonce.program.symbols import Class, Function, Module, own_nodes
 from sendonce.program.values import (
     NONE,
     UNKNOWN,
@@ -19,6 +21,7 @@ from sendonce.program.values import (
     Seq,
     Some,
     Value,
+    options,
     union,
 )
 
@@ -44,7 +47,13 @@ class Annotations:
 
     def read(self, annotation: facts.Expr, module: Module, cls: Class | None) -> Value:
         """Some value of an annotation that stands in a module, or in a class of it."""
-        return self.instance_of(Reader(self.evaluator, module.body, cls).annotation(annotation))
+        found = self.instance_of(Reader(self.evaluator, module.body, cls).annotation(annotation))
+        return self._by_bare_name(annotation, module) if _is_unbound(found) else found
+
+    def _by_bare_name(self, annotation: facts.Expr, module: Module) -> Value:
+        """The class that is meant by a name in quotes which the module does not import."""
+        found = [self.hierarchy.named(name, module.path) for name in _quoted(annotation)]
+        return union(Some(ClassRef(cls.id)) for cls in found if cls is not None)
 
     def returned(self, function: Function) -> Value | None:
         """Some value of what a function says that it returns, if that is useful."""
@@ -99,3 +108,21 @@ class Annotations:
     def _one_of(self, annotations: tuple[Value, ...]) -> Value:
         found = [self.instance_of(one) for one in annotations]
         return union(one for one in found if one is not NONE)
+
+
+def _is_unbound(value: Value) -> bool:
+    """Whether all classes of an annotation are names that nothing binds."""
+    classes = [one.cls if isinstance(one, Some) else one for one in options(value)]
+    return all(isinstance(cls, External) and _is_no_builtin(cls.dotted) for cls in classes)
+
+
+def _is_no_builtin(dotted: str) -> bool:
+    home, _, name = dotted.rpartition(".")
+    return home == "builtins" and not hasattr(builtins, name)
+
+
+def _quoted(annotation: facts.Expr) -> Iterator[str]:
+    """The class names in the quoted parts of an annotation."""
+    for node in own_nodes(annotation):
+        if isinstance(node, facts.Constant) and isinstance(node.value, str) and node.value.isidentifier():
+            yield node.value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sendonce import facts
 from sendonce.program import arguments
+from sendonce.program.evaluate.narrowing import is_instance
 from sendonce.program.getattrs import attribute_names
 from sendonce.program.naming import split_text
 from sendonce.program.symbols import Function, own_nodes
@@ -91,7 +92,7 @@ class Calls:
     def _looked_up(self, call: Call, base: Value) -> Iterable[Value]:
         """What `table.get(key, default)` gives: the one or the other where all keys are known."""
         table, key = self.evaluator.resolve(base), self.evaluator.resolve(call.args[0])
-        default = call.args[1:2]
+        default = tuple(self.evaluator.resolve(one) for one in call.args[1:2])
         if default and isinstance(table, Table) and isinstance(key, Const):
             if key in table.keys:
                 return (self.evaluator.item(base, key),)
@@ -107,6 +108,12 @@ class Calls:
             case External(dotted="builtins.getattr") if len(value.args) > 1:
                 names = attribute_names(self.evaluator, value)
                 return [self.evaluator.resolve(Attr(value.args[0], name)) for name in names] or [value]
+            case External(dotted="builtins.next") if value.args:
+                item = self.evaluator.resolve(Element(value.args[0]))
+                return (value if isinstance(item, Element) else item,)
+            case External(dotted="builtins.isinstance") if len(value.args) == 2:
+                told = is_instance(self.evaluator, *value.args)
+                return (value if told is None else Const(told),)
             case External(dotted="builtins.type") if len(value.args) == 1:
                 return (union(self.evaluator.types(value.args[0])),)
             case Attr(base=base, name="get" | "pop") if isinstance(self.evaluator.resolve(base), Table) and value.args:
@@ -124,7 +131,8 @@ class Calls:
                 return (split_text(self.evaluator, text, name, value),)
             case _:
                 made = value if called is value.func else Call(called, value.names, value.args, value.at)
-                return (self.evaluator.by_name.result(made),)
+                found = self.evaluator.services.asked_for(made)
+                return (found if found is not None else self.evaluator.by_name.result(made),)
 
     def returned(self, ref: FunctionRef, call: Call) -> Value:
         """What a project function returns for a call, or the call itself where the body does not tell."""

@@ -106,10 +106,15 @@ class Elements:
         function = self.program.function(param.function)
         if function.is_method and function.params and function.params[0].name == param.name:
             return self.evaluator.models.manager_row(function.cls.id) if function.cls is not None else None
-        for given in (self.evaluator.annotated(param), self.evaluator.passed(function, param.name)):
-            if given is not None and given is not param:
-                return self._of_option(given)
-        return None
+        if self.of_annotation(param) is not None:
+            return None  # its type is known, but a caller may tell which one it is
+        given = self.evaluator.passed(function, param.name)
+        return self._of_option(given) if given is not None and given is not param else None
+
+    def of_annotation(self, param: Param) -> Value | None:
+        """Some item of a parameter by its annotation: `orders: list[Order]`."""
+        annotated = self.evaluator.annotated(param)
+        return None if annotated is None or annotated is param else self._of_option(annotated)
 
     def _keeps_model(self, value: Attr) -> bool:
         return any(entry.keeps_model for _, entry in self.evaluator.lookup(self.packs.returned_attributes, value))

@@ -27,6 +27,7 @@ from sendonce.program.hierarchy import Hierarchy
 from sendonce.program.models import Models
 from sendonce.program.naming import ByName
 from sendonce.program.program import Program
+from sendonce.program.services import Services
 from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Call, Const, Element, Item, Op, Text, Union, Updated, Value, text, union
 
@@ -52,6 +53,7 @@ class Evaluator:
         self.flow_of: Callable[[Function], Flow] = _no_flow
         self.hierarchy = Hierarchy(program, self)
         self.by_name = ByName(self)
+        self.services = Services(self)
         self.models = Models(self)
         self._parts()
         self._questions()

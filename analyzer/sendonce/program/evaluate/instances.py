@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.values import (
+    KNOWN_AS,
     Attr,
     Call,
     ClassRef,
@@ -69,7 +70,7 @@ class Instances:
                 case Call(func=func):
                     yield from self._of_call(option, func)
                 case Updated():
-                    yield from self.types(unchanged(option))
+                    yield from self.types(unchanged(option)) or self._told(option)
                 case Super(receiver=receiver):
                     yield from self.types(receiver)
                 case Param():
@@ -83,9 +84,8 @@ class Instances:
                     yield from self._of_attribute(option)
                 case Item(base=base):
                     yield from self._declared(frozenset(f"{shape}[]" for shape in self.evaluator.named.shapes(base)))
-                case Element(base=base):
-                    if option.entered:
-                        yield from self.types(base)
+                case Element():
+                    yield from self._of_element(option)
                 case _:
                     pass
 
@@ -94,6 +94,23 @@ class Instances:
         for _, entry in self.evaluator.named.found(self.packs.returned_attributes, shapes):
             if entry.type:
                 yield External(self.packs.canonical(entry.type))
+
+    def _of_element(self, value: Element) -> Iterator[Value]:
+        """The types of what `with` binds, or of an item of an annotated parameter."""
+        base = self.evaluator.resolve(value.base)
+        if value.entered:
+            yield from self.types(base)
+        elif isinstance(base, Param):
+            item = self.evaluator.elements.of_annotation(base)
+            yield from self.types(item) if item is not None else ()
+
+    def _told(self, value: Value) -> tuple[Value, ...]:
+        """The type that a test told of an object that has none of its own."""
+        while isinstance(value, Updated):
+            if value.field == KNOWN_AS:
+                return self.types(value.value)
+            value = value.base
+        return ()
 
     def _of_call(self, call: Call, func: Value) -> Iterator[Value]:
         resolved = self.evaluator.resolve(func)

@@ -49,7 +49,8 @@ class Items:
                 exact = [v for k, v in zip(keys, values, strict=True) if self.evaluator.resolve(k) is key]
                 if exact:
                     return self.evaluator.resolve(exact[-1])
-                found = UNKNOWN if key.free else union(values)
+                known = isinstance(key, Const) and all(isinstance(k, Const) for k in keys)
+                found = UNKNOWN if key.free or known else union(values)
                 return None if found is UNKNOWN else found
             case Seq(kind="each", items=items):
                 return self.evaluator.resolve(items[0]) if items else None
@@ -60,7 +61,7 @@ class Items:
             case ClassRef(id=id) if isinstance(key, Const) and self.hierarchy.is_enum(id):
                 return Attr(base, str(key.value))
             case Call() if isinstance(key, Const) and key.value == 0:
-                return self._first_of_pair(base)
+                return self._first_of_pair(base) or self._of_collection(base, index)
             case _:
                 return self._of_collection(base, index)
 

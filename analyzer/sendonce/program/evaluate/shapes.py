@@ -63,6 +63,7 @@ class Shapes:
                     yield from (f"{shape}[]" for shape in self.shapes(base))
                 case Element(base=base, entered=entered):
                     yield from self.shapes(base) if entered else (f"{shape}[]" for shape in self.shapes(base))
+                    yield from () if entered else self._of_type(option)
                 case Updated():
                     yield from self.shapes(unchanged(option))
                 case Super(cls=cls):

@@ -12,6 +12,7 @@ from sendonce.program.values import (
     UNKNOWN,
     Attr,
     Call,
+    ClassRef,
     Const,
     Element,
     Item,
@@ -61,6 +62,15 @@ def _replace(walk: Walk, old: Value, new: Value) -> None:
             walk.locals[name] = new
 
 
+def _annotated(walk: Walk, value: Value, annotation: facts.Expr) -> Value:
+    """A value that is assigned to a variable with an annotation: its class tells where nothing else does."""
+    if value is not UNKNOWN and not isinstance(value, Call):
+        return value
+    told = walk.evaluator.instance_of(walk.annotation(annotation))
+    is_own = any(isinstance(cls, ClassRef) for cls in walk.evaluator.types(told))
+    return told if value is UNKNOWN or (is_own and not walk.evaluator.types(value)) else value
+
+
 def assign(walk: Walk, node: facts.Assign) -> None:
     """`x = value`, also with an annotation, which tells where the value does not."""
     if node.value is None:
@@ -68,8 +78,8 @@ def assign(walk: Walk, node: facts.Assign) -> None:
             bind(walk, node.targets[0], walk.evaluator.instance_of(walk.annotation(node.annotation)))
         return
     value = walk.read(node.value)
-    if node.annotation is not None and value is UNKNOWN:
-        value = walk.evaluator.instance_of(walk.annotation(node.annotation))
+    if node.annotation is not None:
+        value = _annotated(walk, value, node.annotation)
     for target in node.targets:
         bind(walk, target, value)
 

@@ -13,6 +13,7 @@ from sendonce.program.reader import Reader
 from sendonce.program.symbols import Body, Class, Function
 from sendonce.program.values import (
     FALSE,
+    KNOWN_AS,
     NONE,
     TRUE,
     UNKNOWN,
@@ -24,6 +25,7 @@ from sendonce.program.values import (
     Param,
     Some,
     Union,
+    Updated,
     Value,
     union,
 )
@@ -110,7 +112,8 @@ class Walk(Reader):
         subject, cls = value.args
         for name, known in self.locals.items():
             if known is subject and _tells_type(cls) and not isinstance(subject, Call):
-                self.locals[name] = Some(cls)
+                told = Some(cls)
+                self.locals[name] = Updated(subject, KNOWN_AS, told) if isinstance(subject, Param) else told
 
     def assumed(self, test: facts.Expr, holds: bool) -> None:
         self.assume(self.read(test), holds, test.at)

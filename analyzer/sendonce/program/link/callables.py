@@ -11,6 +11,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.link.given import invoke_arguments
 from sendonce.program.symbols import Function
 from sendonce.program.values import (
+    KNOWN_AS,
     Attr,
     Call,
     ClassRef,
@@ -27,6 +28,7 @@ from sendonce.program.values import (
     Table,
     Text,
     Union,
+    Updated,
     Value,
     options,
 )
@@ -90,7 +92,7 @@ class Callables:
                 yield found
                 return
         for function in self.program.defined(last):
-            if function.cls is None and function.parent is None:
+            if function.cls is None and function.parent is None and _may_be_in(function.module.key, home):
                 yield FunctionRef(function.id)
 
     def _dotted(self, home: str, last: str) -> FunctionRef | None:
@@ -189,6 +191,8 @@ class Callables:
     def _may_be_overridden(self, receiver: Value) -> bool:
         """Whether only the class of the receiver is known, so that a subclass's method may run instead."""
         known = self.evaluator.resolve(receiver)
+        while isinstance(known, Updated) and known.field == KNOWN_AS:
+            known = self.evaluator.resolve(known.base)
         made = isinstance(known, Call) and isinstance(self.evaluator.resolve(known.func), ClassRef)
         return isinstance(known, Param | Some | Attr | Item | Element | Call) and not made
 
@@ -204,3 +208,8 @@ class Callables:
         yield Callee(ref, sure="medium" if others else "high")
         for other in others:
             yield Callee(FunctionRef(other.id, ref.receiver), sure="medium")
+
+
+def _may_be_in(module: str, home: str) -> bool:
+    """Whether a module may be the one that a dotted name means: the roots of both may be left out."""
+    return not home or module == home or module.endswith(f".{home}") or home.endswith(f".{module}")

@@ -61,10 +61,15 @@ class Choices:
         head, first = callee, ""
         while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
             first = head.name if isinstance(head, Attr) else first
-            if isinstance(head, Call) and head.func is GETATTR:
-                return bool(head.free)
+            if isinstance(head, Call) and head.free and (head.func is GETATTR or self._is_by_name(head)):
+                return True
             head = head.func if isinstance(head, Call) else head.base
         return isinstance(head, Param) and bool(callee.free) and not self._is_library_member(head, first)
+
+    def _is_by_name(self, call: Call) -> bool:
+        """Whether a call gives something of the project by the name that it is given (`apps.get_model(name)`)."""
+        found = self.evaluator.lookup(self.evaluator.packs.returns, call.func)
+        return any(entry.value.startswith("named:") for _, entry in found)
 
     def _is_library_member(self, owner: Param, name: str) -> bool:
         """Whether an attribute of a method's own object is one that only a library can have put there."""
@@ -76,6 +81,11 @@ class Choices:
             if hierarchy.find(cls.id, name) is not None or hierarchy.writers(cls.id, name):
                 return False
         return bool(hierarchy.external_bases(function.cls.id))
+
+
+def is_by_given_name(callee: Value) -> bool:
+    """Whether a callee is an attribute looked up by a name that the function was given (`getattr(plugin, name)`)."""
+    return isinstance(callee, Call) and callee.func is GETATTR and len(callee.args) > 1 and bool(callee.args[1].free)
 
 
 def _head(value: Value) -> Value:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from sendonce import vocabulary as v
 from sendonce.findings import Confidence, HopKind
 from sendonce.program.held import Site
-from sendonce.program.values import Attr, Call, Param, Value
+from sendonce.program.values import Attr, Call, Op, Param, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,8 @@ class Open:
     """Crossings between that call and the function that has this open call, innermost first."""
     enqueue: v.Enqueue | None = None
     register: Register | None = None
+    test: Value | None = None
+    """What must be true for this callee to be the one: see `Crossing`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,18 @@ class Reached:
         if any(crossing.hop == "defer" for edge in edges for crossing in edge.crossings):
             edges = [e for e in edges if any(c.hop == "defer" for c in e.crossings) or e.crossings[0].hop != "enqueue"]
         self.add(replace(inner, edges=edges))
+
+    def tested(self, test: Value) -> Reached:
+        """The same where a call is only made if a test holds at its own site."""
+
+        def both(own: Value | None) -> Value:
+            return test if own is None else Op("and", (test, own))
+
+        edges = []
+        for edge in self.edges:
+            first, *rest = edge.crossings
+            edges.append(replace(edge, crossings=(replace(first, test=both(first.test)), *rest)))
+        return Reached(edges, [replace(one, test=both(one.test)) for one in self.opens], self.handed)
 
     def add(self, inner: Reached) -> None:
         """Adds all of what was found apart."""

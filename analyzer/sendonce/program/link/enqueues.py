@@ -90,7 +90,8 @@ class Enqueues:
         found = [entry for _, entry in self.evaluator.lookup(self.packs.enqueues, callee)]
         if found or not isinstance(callee, Attr) or self.evaluator.types(callee.base):
             return found
-        if not all(_is_attribute_of_object(shape) for shape in self.evaluator.shapes(callee.base)):
+        given = self._is_given_job(callee.base)
+        if not given and not all(_is_attribute_of_object(shape) for shape in self.evaluator.shapes(callee.base)):
             return []
         if isinstance(self.evaluator.resolve(callee), FunctionRef):
             return []
@@ -98,8 +99,17 @@ class Enqueues:
             entry
             for pack in self.packs.packs
             for entry in pack.enqueue
-            if entry.telling and callee.name in _last_names(entry)
+            if (entry.telling or (given and entry.job == ("receiver",))) and callee.name in _last_names(entry)
         ]
+
+    def _is_given_job(self, value: Value) -> bool:
+        """Whether an unknown call is given one function of the project and nothing else: `request.task(f)` in
+        `request.task(f).delay(…)`."""
+        found = self.evaluator.resolve(value)
+        if not (isinstance(found, Call) and found.names == ("",) and isinstance(found.func, Attr)):
+            return False
+        given = self.evaluator.resolve(found.args[0])
+        return isinstance(given, FunctionRef) and given.receiver is None
 
     def job(self, way: Way, around: tuple[Crossing, ...], entry: v.Enqueue, job: Value, given: Given) -> None:
         """Adds what running a job leads to; where nobody knows the job yet, that is open."""
@@ -108,7 +118,8 @@ class Enqueues:
         names, args = given
         outer = (Crossing(way.site, "defer"), *around) if entry.after_commit else around
         for callee in targets:
-            first = self.linker.queues.filled_in(callee.ref)
+            queues = self.linker.queues
+            first = queues.filled_in(callee.ref) or queues.left_out(callee.ref, (*callee.names, *names))
             self.linker.enter(
                 Way(way.found, way.site, "enqueue", outer),
                 callee.ref,

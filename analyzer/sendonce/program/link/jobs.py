@@ -54,6 +54,16 @@ class Jobs:
                 return (UNKNOWN,) * job.first
         return (UNKNOWN,) * self._listed_first(ref)
 
+    def left_out(self, ref: FunctionRef, names: tuple[str, ...]) -> tuple[Value, ...]:
+        """The leading parameters that an enqueue leaves out: a queue of the project's own fills them in."""
+        function = self.program.function(ref.id)
+        is_job = any(True for call in self.callables.decorations(function) for _ in self.evaluator.jobs_of(call))
+        if is_job or ref.receiver is not None or "*" in names or "**" in names:
+            return ()
+        plain = [p for p in function.params if p.kind in ("positional", "any")]
+        required = sum(1 for p in plain if p.default is None and p.name not in names)
+        return (UNKNOWN,) * max(0, required - names.count(""))
+
     def _listed_first(self, ref: FunctionRef) -> int:
         """How many parameters the queue fills in for a function that a settings class lists as a job."""
         for pack in self.packs.packs:

@@ -153,6 +153,9 @@ class Linker:
                 sure_of = weakest(sure, confidence, "high" if choice is callee else "medium")
                 given = ((*names, *call.names), (*args, *call.args))
                 self.enter(way, ref, *given, confidence=sure_of, callee=choice, test=test)
+            if choice is not callee and self.choices.is_open(choice):
+                some = True
+                way.found.opens.append(Open(choice, call.names, call.args, way.site, way.hop, way.outer, test=test))
         if not some and self.choices.is_open(callee):
             way.found.opens.append(Open(callee, call.names, call.args, way.site, way.hop, way.outer))
 
@@ -202,4 +205,9 @@ class Linker:
             args = tuple(substitute(arg, crossing.binding) for arg in inner.args)
             known = Call(callee, inner.names, args, inner.site.call.at)
             self.registrations.note_known(found, known, around[-1].site)
-        self.reach(way, Call(callee, inner.names, inner.args, inner.site.call.at))
+        if inner.test is None:
+            self.reach(way, Call(callee, inner.names, inner.args, inner.site.call.at))
+            return
+        part = way.apart()
+        self.reach(part, Call(callee, inner.names, inner.args, inner.site.call.at))
+        found.add(part.found.tested(inner.test))

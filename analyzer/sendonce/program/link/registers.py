@@ -40,7 +40,8 @@ class Registers:
                     yield Register(entry, described), last
         for entry in self._entries(self.packs.trigger_registers, self.packs.connect_registers, call.func):
             handler = arguments.first_argument(self.evaluator, call, entry.handler)
-            if handler is not None:
+            fits = isinstance(entry, v.Connect) or arguments.holds(self.evaluator, call, entry.when)
+            if handler is not None and fits:
                 yield Register(entry, call), handler
 
     def _may_register(self, func: Value) -> bool:

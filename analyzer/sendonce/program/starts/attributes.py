@@ -13,8 +13,10 @@ from sendonce.program.starts.start import Start
 from sendonce.program.symbols import Class, Function
 from sendonce.program.values import (
     Attr,
+    Call,
     ClassRef,
     Const,
+    FunctionRef,
     Param,
     Seq,
     Some,
@@ -64,11 +66,19 @@ class Attributes:
                 for cls in [one for view in views for one in (view, *hierarchy.subclasses(view.id))]:
                     if base not in hierarchy.external_bases(cls.id):
                         continue
-                    given = self.evaluator.resolve(Attr(ClassRef(cls.id), attribute))
+                    given = self._given_by(cls, attribute)
                     named = [one for one in options(given) if isinstance(one, ClassRef) and one.id in wanted]
                     for one in named:
                         if self.program.method(hierarchy.mro(one.id), function.name) is function:
                             yield self._named_by(function, self.program.cls(one.id), cls, entry)
+
+    def _given_by(self, cls: Class, attribute: str) -> Value:
+        """What a class attribute is, or what a method of that name returns (`get_serializer_class`)."""
+        method = self.program.method(self.evaluator.hierarchy.mro(cls.id), attribute)
+        if method is None:
+            return self.evaluator.resolve(Attr(ClassRef(cls.id), attribute))
+        ref = FunctionRef(method.id, Some(ClassRef(cls.id)))
+        return self.evaluator.resolve(Call(ref, (), (), method.place))
 
     def _named_by(self, function: Function, cls: Class, view: Class, entry: v.Trigger) -> Start:
         routes = [self.details.of(one) for one in self.registry.by_class.get(view.id, ())]

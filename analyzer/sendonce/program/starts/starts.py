@@ -38,7 +38,7 @@ class Starts:
         self.details = Details(evaluator)
         self.attributes = Attributes(linker, registry, self.details)
         self.classes = ClassMethods(linker, registry, self.details, self.attributes)
-        self.tables = Tables(linker, flows, self.details)
+        self.tables = Tables(linker, self.details, self.attributes)
         self.webhooks = Webhooks(linker, flows)
 
     def of(self, function: Function) -> list[Start]:

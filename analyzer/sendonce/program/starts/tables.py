@@ -1,72 +1,72 @@
-"""Handlers that settings name in tables (`CELERY_BEAT_SCHEDULE`)."""
+"""Handlers that settings name in tables and lists (`CELERY_BEAT_SCHEDULE`, `MIDDLEWARE`)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments
-from sendonce.program.flow import Flows
 from sendonce.program.link import Linker
+from sendonce.program.named import Named, Row
+from sendonce.program.starts.attributes import Attributes
 from sendonce.program.starts.details import Details
 from sendonce.program.starts.start import Start
-from sendonce.program.symbols import Class, Function, Module
-from sendonce.program.values import (
-    UNKNOWN,
-    Attr,
-    Call,
-    ClassRef,
-    Const,
-    External,
-    Op,
-    Seq,
-    Table,
-    Updated,
-    Value,
-    options,
-)
-
-MAX_NESTING = 8
-"""Through how many tables that are made of tables a setting is followed."""
+from sendonce.program.symbols import Class, Function
+from sendonce.program.values import UNKNOWN, ClassRef, Const, Value
 
 
 class Tables:
     """Finds the triggers of functions that settings name."""
 
-    def __init__(self, linker: Linker, flows: Flows, details: Details) -> None:
+    def __init__(self, linker: Linker, details: Details, attributes: Attributes) -> None:
         self.linker = linker
         self.evaluator = linker.evaluator
         self.program = linker.program
         self.packs = linker.packs
-        self.flows = flows
         self.details = details
-        self._known: dict[str, list[tuple[str, str]]] = {}
+        self.attributes = attributes
+        self._named = Named(self.evaluator)
+        self._known: dict[str, tuple[Row, ...]] = {}
 
     def of(self, function: Function) -> Iterator[Start]:
-        """Handlers named in a table of the settings (`CELERY_BEAT_SCHEDULE`)."""
+        """Handlers named in a table or list of the settings."""
         for pack in self.packs.packs:
             for entry in pack.trigger:
                 for path in entry.settings:
-                    for detail, name in self._named_in(path, entry):
-                        if self.means(name, function):
-                            yield Start(self.details.trigger(entry.kind, function, detail), function.id, entry=entry)
-                    if function.cls is not None and function.name in entry.methods and path.endswith("/*"):
-                        yield from self._listed_class(function, function.cls, path, entry)
+                    for row in self._rows(path):
+                        yield from self._from_row(function, entry, row)
 
-    def _listed_class(self, function: Function, cls: Class, path: str, entry: v.Trigger) -> Iterator[Start]:
-        """A method of a class that a setting lists (`MIDDLEWARE`)."""
-        setting = path.partition("/")[0]
-        for one in (cls, *self.evaluator.hierarchy.subclasses(cls.id)):
-            name = f"{one.module.file.module}.{one.name}"
-            if any(name in self._texts(value) for value in self.evaluator.by_name.settings(setting)):
-                yield Start(self.details.trigger(entry.kind, function, "", one), function.id, entry=entry)
-                return
+    def _rows(self, path: str) -> tuple[Row, ...]:
+        """What stands at a path, looked for once."""
+        if path not in self._known:
+            self._known[path] = tuple(self._named.at(path))
+        return self._known[path]
 
-    def _texts(self, value: Value) -> list[object]:
-        """The texts of a list."""
-        found = self.evaluator.resolve(value)
-        return [item.value for item in found.items if isinstance(item, Const)] if isinstance(found, Seq) else []
+    def _from_row(self, function: Function, entry: v.Trigger, row: Row) -> Iterator[Start]:
+        """The trigger of a function that a row names, itself, by its class or by what makes it (middleware)."""
+        if entry.methods:
+            if function.parent is not None and self._is_named(row.value, function.parent):
+                yield Start(self.details.trigger(entry.kind, function, ""), function.id, entry=entry)
+            cls = self._class_named(row.value) if function.name in entry.methods else None
+            if cls is not None and self.program.method(self.evaluator.hierarchy.mro(cls.id), function.name) is function:
+                trigger = self.details.trigger(entry.kind, function, "", cls)
+                yield Start(trigger, function.id, (), self.attributes.self_binding(function, cls), cls, entry)
+        elif self._is_named(row.value, function):
+            beside = (self.details.shown(row.siblings[one].read()) for one in entry.detail if one in row.siblings)
+            detail = " ".join(filter(None, beside)) or self.details.shown(row.key)
+            yield Start(self.details.trigger(entry.kind, function, detail), function.id, entry=entry)
+
+    def _class_named(self, value: Value) -> Class | None:
+        """The class that a row gives, as itself or by its dotted path."""
+        if isinstance(value, Const) and isinstance(value.value, str):
+            value = self.evaluator.by_name.dotted(value.value) or UNKNOWN
+        return self.program.cls(value.id) if isinstance(value, ClassRef) else None
+
+    def _is_named(self, value: Value, function: Function) -> bool:
+        """Whether a row gives a function, as itself or by its path or its name as a job."""
+        if isinstance(value, Const):
+            return isinstance(value.value, str) and self.means(value.value, function)
+        return any(edge.target == function.id for edge in self.linker.handler(value, None))
 
     def means(self, name: str, function: Function) -> bool:
         """Whether a text that names a job means a function."""
@@ -87,65 +87,3 @@ class Tables:
                     if constant is not None:
                         found.add(str(constant.value))
         return found
-
-    def _named_in(self, path: str, entry: v.Trigger) -> list[tuple[str, str]]:
-        """The (detail, name) pairs at a path into module constants and assigned attributes."""
-        if path not in self._known:
-            head, *keys = path.split("/")
-            word = re.split(r"[.()]+", head)[-1]
-            found: list[tuple[str, str]] = []
-            for file in self.program.index.files_with(word):
-                module = self.program.module_of(file)
-                if module is not None:
-                    for value in self._tables_in(module, word):
-                        found.extend(self._at_keys(value, keys, entry))
-            self._known[path] = found
-        return self._known[path]
-
-    def _tables_in(self, module: Module, word: str) -> Iterator[Value]:
-        for cls in module.classes.values():
-            if word in cls.scope:
-                yield self.evaluator.resolve(Attr(ClassRef(cls.id), word))
-        value = self.evaluator.module_attr(module, word)
-        if value is not None:
-            yield self.evaluator.resolve(value)
-        for function in module.functions.values():
-            if word in function.words:
-                for write in self.flows.of(function).writes:
-                    if write.field == word:
-                        yield self.evaluator.resolve(write.value)
-
-    def _at_keys(self, value: Value, keys: list[str], entry: v.Trigger) -> Iterator[tuple[str, str]]:
-        if len(keys) != 2 or keys[0] != "*":
-            return
-        for table in self._merged(value):
-            yield from self._rows(table, keys[1], entry)
-
-    def _merged(self, value: Value, depth: int = 0) -> Iterator[Table]:
-        """The tables that one is made of: `dict(A)`, `A | B`, one of several."""
-        for option in options(self.evaluator.resolve(value)) if depth < MAX_NESTING else ():
-            match option:
-                case Table():
-                    yield option
-                    for inner in option.values if UNKNOWN in option.keys else ():
-                        yield from self._merged(inner, depth + 1)
-                case Op(op="|", operands=parts) | Call(func=External(dotted="builtins.dict"), args=parts):
-                    for part in parts:
-                        yield from self._merged(part, depth + 1)
-                case Updated(base=base):
-                    yield from self._merged(base, depth + 1)
-                case _:
-                    pass
-
-    def _rows(self, table: Table, name: str, entry: v.Trigger) -> Iterator[tuple[str, str]]:
-        """The (detail, name) pairs of a table of tables."""
-        for key, item in zip(table.keys, table.values, strict=True):
-            row = self.evaluator.resolve(item)
-            if not isinstance(row, Table):
-                continue
-            given = {str(k.value): v for k, v in zip(row.keys, row.values, strict=True) if isinstance(k, Const)}
-            if name in given:
-                detail = " ".join(filter(None, (self.details.shown(given[d]) for d in entry.detail if d in given)))
-                task = self.evaluator.constant(given[name])
-                if task is not None:
-                    yield detail or self.details.shown(key), str(task.value)
