@@ -25,9 +25,8 @@ OPEN = {
     "a row of a row made here": """
         def run(number):
             order = Order.objects.create(number=number)
-            _, created = Sent.objects.get_or_create(order=order, kind="x")
-            if created:
-                mail()
+            Sent.objects.create(order=order, kind="x")
+            mail()
     """,
     "a counter that goes down": """
         def run(pk):

@@ -104,7 +104,9 @@ class Claims:
         if matched is None or matched.entry.win not in ("created", "no_exception"):
             return None
         found = self.rows.inserted(matched, scene)
-        if found is None or self.rows.cleared(found, scene) or (found.assumes and matched.entry.win != "created"):
+        if found is None or found.fresh or self.rows.cleared(found, scene):
+            return None
+        if found.assumes and matched.entry.win != "created":
             return None
         return self._guard(found, site)
 
@@ -280,7 +282,7 @@ class Claims:
             return found if self._expects(site, matched) and not self._has_others(found) else None
         if found is None or self._expects(site, matched):
             return found
-        return None if found.assumes else replace(found, implied=True)
+        return None if found.assumes or found.fresh else replace(found, implied=True)
 
     def _has_others(self, claim: Reservation) -> bool:
         """Whether a model has unique columns besides those that were given: then a conflict may mean those."""

@@ -65,6 +65,8 @@ class Reservation:
     """The constructor's call of the row that was inserted."""
     model: Model | None = None
     """Of an insert: the model or table."""
+    fresh: bool = False
+    """Its key holds a row that the same run has made: it keeps apart what follows, not two runs of one event."""
     flaw: Flaw | None = None
     """Why it reserves nothing, where such claims are asked for."""
 
@@ -342,7 +344,7 @@ class Reservations:
             return None
         every = answer in ("no", "unknown") or given.whole
         values = [value for name, value in given.fields.items() if every or plain(name) in covered]
-        if self.stability.any_unstable(values) or any(map(self._is_fresh, values)):
+        if self.stability.any_unstable(values):
             return None
         parts = self._parts(given.fields, covered, every)
         name = self.fields.name_of(model)
@@ -352,6 +354,7 @@ class Reservations:
             base,
             note=f"unique insert into {name} ({shown or 'its key'})",
             model=model,
+            fresh=any(map(self._is_fresh, values)),
             prefix=self.fields.id_of(model),
             parts=parts,
             confidence=confidence,
