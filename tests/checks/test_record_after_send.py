@@ -22,6 +22,15 @@ SILENT = {
     "a log line": "    tell(letter)\n    log.info('told %s', pk)\n",
     "a row that may be there often": "    tell(letter)\n    Visit.objects.create(letter=letter, text='x')\n",
     "another row": "    other = Letter.objects.first()\n    tell(letter)\n    cache.set('now', 1)\n",
+    "what another call that mails remembers": """
+    tell(letter)
+    tell_again(letter)
+    nudge(letter)
+""",
+    "a row of another matter": """
+    tell(letter)
+    Visit.objects.filter(letter=letter).update(text="told")
+""",
     "what the mail failed with": """
     try:
         tell(letter)
@@ -31,6 +40,12 @@ SILENT = {
 """,
     "a write before the mail": "    letter.mark_told()\n    tell(letter)\n",
 }
+NUDGE = """
+
+def nudge(letter):
+    letter.mark_told()
+    tell(letter)
+"""
 FAULTY = {
     "a time": "    tell(letter)\n    letter.mark_told()\n",
     "a state": "    tell(letter)\n    letter.state = 'told'\n    letter.save()\n",
@@ -47,7 +62,8 @@ FAULTY = {
 
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
 def test_silent(body: str, tmp_path: Path) -> None:
-    assert findings(single(ONE + body.removeprefix("\n")), tmp_path, "SO302") == []
+    text = ONE + body.removeprefix("\n") + (NUDGE if "nudge" in body else "")
+    assert findings(single(text), tmp_path, "SO302") == []
 
 
 @pytest.mark.parametrize("body", FAULTY.values(), ids=FAULTY)

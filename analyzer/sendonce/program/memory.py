@@ -106,7 +106,7 @@ class Memory:
     @staticmethod
     def _follows(mark: Mark, level: int, check: Check, own: int) -> bool:
         """Whether a mark is made after a check was passed."""
-        if level != own and mark.written.spot.kind == "row" and abs(level - own) > 1:
+        if mark.written.spot.kind == "row" and level not in (own, own + 1):
             return False  # rows of one model are made for many reasons
         if level > own:
             return True

@@ -10,7 +10,7 @@ from sendonce.program.about import About
 from sendonce.program.fields import text_of
 from sendonce.program.held import Site
 from sendonce.program.memory import Memory
-from sendonce.program.paths import Path, place_of
+from sendonce.program.paths import Path
 from sendonce.program.selections import Selections
 from sendonce.program.spots import Written
 from sendonce.program.uniques import plain
@@ -30,7 +30,7 @@ class Records:
         self.selections = selections
         self.uniques = uniques
         self.about = About(memory)
-        self._mailing = frozenset(place_of(site) for path in paths for site in path.sites())
+        self._mailing = frozenset(site.function for path in paths for site in path.sites())
         self.fields = memory.spots.fields
 
     def after(self, path: Path) -> Iterator[tuple[Site, Mark]]:
@@ -42,12 +42,14 @@ class Records:
         about = self.about.models(path)
         inside = _behind_queue(path)
         for site, mark in self.memory.after(path):
-            if (
-                site.function in inside
-                and mark.at not in self._mailing
-                and self._records(mark.written, site, about, path)
-            ):
+            if site.function in inside and not self._mails(mark) and self._records(mark.written, site, about, path):
                 yield site, mark
+
+    def _mails(self, mark: Mark) -> bool:
+        """Whether a mark is made in a call that leads to a mail itself: then it speaks of that one."""
+        if mark.asked is None:
+            return False
+        return any(ref.id in self._mailing for ref, *_ in self.memory.writes.linker.callables(mark.asked.func))
 
     def _records(self, written: Written, site: Site, about: frozenset[str], path: Path) -> bool:
         if written.how == "delete":
@@ -55,7 +57,8 @@ class Records:
         shares = bool(self.about.roots(self._given(written.row)) & self.about.roots((site.call,)))
         match written.spot.kind:
             case "field":
-                related = shares or written.spot.owner in about
+                known = bool(about) and bool(written.spot.owner)
+                related = written.spot.owner in about if known else shares
                 return related and self.selections.is_mark(written.value) and written.value is not FALSE
             case "row":
                 made = self._made(written.row)

@@ -43,6 +43,8 @@ class Mark:
     at: Place
     after: bool
     held: Held | None
+    asked: Call | None = None
+    """The call of the function that makes it, where it is no assignment."""
 
     @property
     def start(self) -> tuple[int, int]:
@@ -84,8 +86,9 @@ class Writes:
             if other is site or _apart(site, other.held):
                 continue
             at = Place(other.path, *other.at)
-            for one, place in self.made(called(other.call, known), at, 0):
-                yield Mark(one, place, at, other.index > site.index, other.held)
+            call = called(other.call, known)
+            for one, place in self.made(call, at, 0):
+                yield Mark(one, place, at, other.index > site.index, other.held, call)
 
     # ------------------------------------------------------------------ calls
 
