@@ -182,7 +182,7 @@ def test_stands_where_the_template_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("trigger", "severity"),
-    [("webhook", "error"), ("command", "note"), ("controller", "warning")],
+    [("webhook", "error"), ("command", "note"), ("controller", "warning"), ("job", "note")],
 )
 def test_severity_follows_the_trigger(trigger: str, severity: str, tmp_path: Path) -> None:
     starts = {
@@ -192,6 +192,7 @@ def test_severity_follows_the_trigger(trigger: str, severity: str, tmp_path: Pat
             '    stripe.Webhook.construct_event(request.data, request.headers["Stripe-Signature"], "s")\n'
             '    tell()\n    return ""\n'
         ),
+        "job": "from celery import shared_task\n\n@shared_task\ndef go():\n    tell()\n",
         "command": '@app.cli.command("go")\ndef go():\n    tell()\n',
     }
     app = (

@@ -109,10 +109,20 @@ def test_found(views: dict[str, str], severity: str, tmp_path: Path) -> None:
     assert any(path == "farm/mail.py" for path, _ in lines(found))
 
 
-def test_a_resend_is_a_note(tmp_path: Path) -> None:
+def test_many_ways_beside_one_claim_are_notes(tmp_path: Path) -> None:
+    files = project({"hook": f"tell_once({BOX})", "pack": "tell(box)"})
+    for number in range(partly_guarded.FEW):
+        files["farm/views.py"] += f"\n\ndef more{number}(request):\n    tell({BOX})\n"
+        listed = f'path("more/{number}", views.more{number}), path("add"'
+        files["farm/urls.py"] = files["farm/urls.py"].replace('path("add"', listed)
+    assert {one.severity for one in findings(files, tmp_path, "SO103")} == {"note"}
+
+
+@pytest.mark.parametrize("asked", ["resend", "send_test"])
+def test_a_resend_is_a_note(asked: str, tmp_path: Path) -> None:
     files = project({"hook": f"tell_once({BOX})", "pack": "tell(box)"})
     for name in ("farm/views.py", "farm/urls.py"):
-        files[name] = files[name].replace("def pack", "def resend").replace("views.pack", "views.resend")
+        files[name] = files[name].replace("def pack", f"def {asked}").replace("views.pack", f"views.{asked}")
     assert [one.severity for one in findings(files, tmp_path, "SO103")] == ["note"]
 
 

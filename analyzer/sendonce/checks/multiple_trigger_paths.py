@@ -65,7 +65,9 @@ _PAIRS: dict[frozenset[str], Severity] = {
     frozenset({"webhook"}): "warning",
     frozenset({"controller", "cron"}): "warning",
 }
-_ASKED = re.compile(r"re_?send|re_?mail|send_?again|remind|retry|test_?(?:e?mail|smtp)", re.IGNORECASE)
+_ASKED = re.compile(
+    r"re_?send|re_?mail|send_?again|remind|retry|send_?test|test_?(?:e?mail|smtp|message|notification)", re.IGNORECASE
+)
 """Names by which a user asks for one more mail."""
 
 

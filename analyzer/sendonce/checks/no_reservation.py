@@ -57,7 +57,7 @@ from sendonce.checks.base import (
     triggers_of,
     worst,
 )
-from sendonce.findings import Confidence, Related
+from sendonce.findings import Confidence, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path
 
@@ -68,8 +68,8 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a send, over all triggers that reach it unguarded."""
     open_paths = [path for path in analysis.paths if is_open(path) and path not in explained]
     for place, paths in by_place(open_paths, send_place).items():
-        severity = worst(map(severity_of, paths))
-        shown = [path for path in paths if severity_of(path) == severity]
+        severity = worst(map(_severity, paths))
+        shown = [path for path in paths if _severity(path) == severity]
         message = (
             f"{named(shown[0])} is sent with no reservation before it: {listed(triggers_of(shown))} can run twice "
             f"for one event ({_why(shown)}), and nothing on the way lets only one run send"
@@ -92,13 +92,18 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
 _REPEATS = {
     "webhook": "the sender delivers an event again until it gets an answer",
     "cron": "two runs can overlap, and a run that died is started again",
-    "job": "the queue runs a job again whose worker died",
+    "job": "nobody known enqueues it, and each time that somebody does is one run",
     "controller": "a form sent twice, a request that the client repeats",
     "model_callback": "each save that calls it is one run",
     "agent_tool": "the model calls it again",
     "admin": "it is done twice by hand",
     "command": "it is started twice by hand",
 }
+
+
+def _severity(path: Path) -> Severity:
+    """How bad an unguarded mail is. What repeats a job is told by the rules on retries: nothing known repeats these."""
+    return "note" if path.trigger.kind == "job" else severity_of(path)
 
 
 def _why(paths: list[Path]) -> str:

@@ -38,7 +38,8 @@ def reconcile():
 
 ## When it is silent
 Every way is reserved, or none is (that is SO301). A read such as `exclude(sent=True)` is no reservation: alone it
-makes no way a guarded one, and beside a real claim it does not protect. A resend that a user asks for is a note.
+makes no way a guarded one, and beside a real claim it does not protect. A resend that a user asks for is a note; so
+is a mail with many ways of which few are reserved: what these claim is hardly the mail.
 
 ## Repair by framework
 Move the claim into the function where all ways meet, right before the send: the conditional update, the unique
@@ -58,6 +59,9 @@ from sendonce.program.paths import Path, place_of
 from sendonce.program.templates import identity
 
 CODE, NAME = "SO103", "partly-guarded"
+
+FEW = 3
+"""How many triggers may be unguarded for each guarded one: where more are, the claim is hardly the mail's own."""
 
 _SEVERITY: dict[str, Severity] = {
     "webhook": "error",
@@ -79,10 +83,11 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     for name in sorted(templates):
         guarded = [path for path in templates[name] if _reserves(path.mail.guard)]
         unguarded = [path for path in templates[name] if path.mail.guard is None]
+        sure = len(triggers_of(unguarded)) <= FEW * len(triggers_of(guarded))
         for place, paths in by_place(unguarded, _leaves).items() if guarded else ():
             others = [path for path in guarded if path.trigger not in triggers_of(paths)]
             if others:
-                yield _fault(analysis, place, paths, others)
+                yield _fault(analysis, place, paths, others, sure)
 
 
 def _reserves(guard: Guard | None) -> bool:
@@ -97,7 +102,7 @@ def _leaves(path: Path) -> Place:
     return send_place(path) if site is None else place_of(site)
 
 
-def _fault(analysis: Analysis, place: Place, paths: list[Path], guarded: list[Path]) -> Fault:
+def _fault(analysis: Analysis, place: Place, paths: list[Path], guarded: list[Path], sure: bool) -> Fault:
     shown = min(paths, key=lambda path: path.length)
     other = min(guarded, key=lambda path: path.length)
     assert other.mail.guard is not None
@@ -110,7 +115,7 @@ def _fault(analysis: Analysis, place: Place, paths: list[Path], guarded: list[Pa
     guards = [path.mail.guard for path in guarded if path.mail.guard is not None]
     related = [Related(Place(one.path, one.line), f"reserved on the other way: {one.note}") for one in guards]
     related += [Related(send_place(path), "sent here") for path in paths]
-    severity = worst(_severity(path) for path in paths)
+    severity = worst(_severity(path) for path in paths) if sure else "note"
     function = shown.trigger.function
     return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
 
