@@ -194,6 +194,28 @@ def test_the_function_is_reached(program: str, tmp_path: Path) -> None:
 
 
 METHODS = {
+    "a job in the rows of a table": """
+        --- shop/tasks.py
+        from celery import shared_task
+        from .mail import receipt
+
+        @shared_task
+        def thank(order):
+            receipt(order)
+
+        @shared_task
+        def remind(order):
+            print(order)
+
+        --- shop/views.py
+        from .tasks import remind, thank
+
+        TASKS = {"paid": (thank, "Thanks"), "late": (remind, "Pay")}
+
+        def pay(kind, order):
+            task, title = TASKS.get(kind)
+            task.delay(order)
+    """,
     "a method of a new object": """
         --- shop/views.py
         from .mail import receipt

@@ -60,10 +60,19 @@ class Items:
                 return None
             case ClassRef(id=id) if isinstance(key, Const) and self.hierarchy.is_enum(id):
                 return Attr(base, str(key.value))
+            case Item(base=Table(keys=keys, values=values), index=choice) if isinstance(key, Const):
+                return self._of_rows(keys, values, choice, index)
             case Call() if isinstance(key, Const) and key.value == 0:
                 return self._first_of_pair(base) or self._of_collection(base, index)
             case _:
                 return self._of_collection(base, index)
+
+    def _of_rows(self, keys: tuple[Value, ...], values: tuple[Value, ...], choice: Value, index: Value) -> Value | None:
+        """A part of a row that is chosen from a table, `task, name = TABLE[kind]`: one of the parts of its rows."""
+        rows = tuple(self.evaluator.resolve(value) for value in values)
+        if not all(isinstance(row, Seq | Table) for row in rows):
+            return None
+        return Item(Table(keys, tuple(self.item(row, index) for row in rows)), choice)
 
     def put_in(self, base: Value, key: Value) -> Value | None:
         """What was put in a dict under a key after it was made."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from sendonce import vocabulary as v
-from sendonce.findings import Confidence, HopKind
+from sendonce.findings import Confidence, HopKind, weakest
 from sendonce.program.held import Site
 from sendonce.program.values import Attr, Call, Op, Param, Value
 
@@ -100,6 +100,17 @@ class Reached:
         if any(crossing.hop == "defer" for edge in edges for crossing in edge.crossings):
             edges = [e for e in edges if any(c.hop == "defer" for c in e.crossings) or e.crossings[0].hop != "enqueue"]
         self.add(replace(inner, edges=edges))
+
+    def one_of(self, number: int) -> Reached:
+        """The same where it is one of several possible callees: none of them is sure."""
+        if number == 1:
+            return self
+        edges = []
+        for edge in self.edges:
+            first, *rest = edge.crossings
+            unsure = replace(first, confidence=weakest(first.confidence, "medium"))
+            edges.append(replace(edge, crossings=(unsure, *rest)))
+        return Reached(edges, self.opens, self.handed)
 
     def tested(self, test: Value) -> Reached:
         """The same where a call is only made if a test holds at its own site."""

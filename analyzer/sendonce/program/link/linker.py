@@ -130,6 +130,8 @@ class Linker:
         if len(way.outer) > MAX_NESTING:
             return
         call = self.evaluator.direct(call)
+        if self._chosen(way, call):
+            return
         if self.enqueues.overridden(way, call) or self.enqueues.enqueued(way, call):
             return
         if self.invokes.invoked(way, call) or self.enqueues.called_job(way, call):
@@ -143,6 +145,19 @@ class Linker:
             way.found.waiting(inner.found)
         else:
             way.found.add(inner.found)
+
+    def _chosen(self, way: Way, call: Call) -> bool:
+        """Handles a method of something that a table gives (`TASKS[kind].delay(…)`): each may be meant."""
+        chosen = self.choices.of(call.func) if isinstance(call.func, Attr) else []
+        if all(choice is call.func for choice, _ in chosen):
+            return False
+        for choice, test in chosen:
+            part = way.apart()
+            self.reach(part, Call(choice, call.names, call.args, call.at))
+            way.found.add(
+                part.found.one_of(len(chosen)) if test is None else part.found.one_of(len(chosen)).tested(test)
+            )
+        return True
 
     def _reach_one(self, way: Way, callee: Value, call: Call, sure: Confidence) -> None:
         """Adds what one of the values that a call may mean leads to."""
