@@ -559,6 +559,24 @@ VIEWS = {
         """,
         {"controller shop.views.pay"},
     ),
+    "a service whose factory nobody knows": (
+        """
+        --- shop/more.py
+        from shop.services import Mailer
+
+        def includeme(config):
+            mailer = config.maybe_dotted(config.registry.settings["mailer"])
+            config.register_service_factory(mailer.create, Mailer)
+        --- shop/views.py
+        from shop.routing import route
+        from shop.services import Mailer
+
+        @route("pay")
+        def pay(request):
+            request.find_service(Mailer).paid(request.order)
+        """,
+        {"controller shop.views.pay"},
+    ),
     "a service that nobody registers": (
         """
         --- shop/views.py

@@ -62,7 +62,8 @@ class Services:
             return None
         for entry in self._finding.get(call.func.name, ()):
             wanted = self._key(call, entry.key, entry.name)
-            found = [self._given(one, call) for one in self._registered(entry) if _answers(one.key, wanted)]
+            given = (self._given(one, call) for one in self._registered(entry) if _answers(one.key, wanted))
+            found = [one for one in given if self.evaluator.types(one)]
             if found:
                 return union(found)
         return None
