@@ -339,6 +339,99 @@ FOUND = {
         """,
         {"job shop.tasks.digest"},
     ),
+    "a job that a queue of the project finds by its name": (
+        """
+        --- shop/queue.py
+        import dramatiq
+
+        WAITING = []
+
+        def actor(name, **options):
+            def decorator(function):
+                dramatiq.actor(function, actor_name=name, **options)
+                return function
+
+            return decorator
+
+        def enqueue(name, *args, delay=None, **kwargs):
+            WAITING.append((name, args, kwargs, delay))
+        --- shop/jobs.py
+        from shop.queue import actor
+        from .mail import receipt
+
+        @actor("mail.receipt", max_retries=3)
+        def send_receipt(order):
+            receipt(order)
+
+        @actor("mail.reminder")
+        def send_reminder(order):
+            receipt(order)
+        --- shop/views.py
+        import logging
+        from django.views import View
+        from shop.queue import enqueue
+
+        class Pay(View):
+            def post(self, request):
+                enqueue("mail.receipt", request.order, delay=3)
+
+        class Note(View):
+            def post(self, request):
+                logging.info("mail.receipt", request.order)
+        """,
+        {"controller shop.views.Pay.post", "job shop.jobs.send_reminder"},
+    ),
+    "a job under a name of its own": (
+        """
+        --- shop/tasks.py
+        from celery import Celery
+        from .mail import receipt
+
+        app = Celery("shop")
+
+        @app.task(name="letters.receipt")
+        def write(order):
+            receipt(order)
+        --- shop/views.py
+        from django.views import View
+        from shop.tasks import app
+
+        class Pay(View):
+            def post(self, request):
+                app.send_task("letters.receipt", args=[request.order])
+        """,
+        {"controller shop.views.Pay.post"},
+    ),
+    "a schedule that a decorator of the project is given": (
+        """
+        --- shop/core.py
+        from celery import Celery
+
+        class Queue(Celery):
+            def periodic_task(self, *args, **kwargs):
+                def decorator(function):
+                    schedule = kwargs.pop("run_every")
+                    return self.task(*args, **kwargs)(function)
+
+                return decorator
+
+        queue = Queue("shop")
+        --- shop/tasks.py
+        from datetime import timedelta
+        from celery.schedules import crontab
+        from shop.core import queue
+        from .mail import receipt
+
+        @queue.periodic_task(name="noon", run_every=crontab(hour="12"))
+        def noon():
+            receipt(1)
+
+        @queue.periodic_task(name="often", run_every=timedelta(minutes=5))
+        def often():
+            receipt(2)
+        """,
+        {"cron shop.tasks.noon", "cron shop.tasks.often"},
+    ),
     "a job that nobody enqueues": (
         """
         --- shop/tasks.py

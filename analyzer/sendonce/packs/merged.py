@@ -117,6 +117,17 @@ class Packs(Tables):
         return frozenset(self.canonical(name) for pack in self.packs for name in pack.implements)
 
     @cached_property
+    def schedules(self) -> frozenset[str]:
+        """Calls that make a schedule."""
+        return frozenset(self.canonical(shape) for pack in self.packs for shape in pack.schedules)
+
+    @cached_property
+    def schedule_names(self) -> frozenset[str]:
+        """The names under which decorators of jobs take a schedule."""
+        found = (one.partition("|")[0] for pack in self.packs for job in pack.job for one in job.schedule)
+        return frozenset(filter(None, found))
+
+    @cached_property
     def implied(self) -> dict[str, str]:
         """Prefix of calls in the body of a class to the library class that it must be."""
         return {prefix: self.canonical(base) for pack in self.packs for prefix, base in pack.implied.items()}

@@ -17,6 +17,7 @@ from sendonce.program.held import Site
 from sendonce.program.link import Edge, Linker, is_by_given_name
 from sendonce.program.loose import Loose
 from sendonce.program.mentions import mentions
+from sendonce.program.namedjobs import NamedJobs
 from sendonce.program.starts import Registry
 from sendonce.program.symbols import Class, Function, Module
 from sendonce.program.values import Attr, Call, FunctionRef, Value
@@ -40,6 +41,7 @@ class Callers:
         self.linker = linker
         self.connections = Connections(evaluator, flows, linker)
         self.loose = Loose(evaluator)
+        self.named_jobs = NamedJobs(linker, flows)
         self.registry = Registry(evaluator, flows, linker)
         self.registry.into = self.into
         self._into: dict[str, list[Edge]] = {}
@@ -67,8 +69,9 @@ class Callers:
             self._add(edge)
         for edge in self.connections.firing(function, self._link):
             self._add(edge)
-        for edge in self._after_jobs(function):
-            self._add(edge)
+        for edge in (*self._after_jobs(function), *self.named_jobs.enqueuing(function, self._link)):
+            if all(one.site is not edge.site for one in self.into(function.id)):
+                self._add(edge)
         fresh, self._fresh = self._fresh, []
         return fresh
 

@@ -142,8 +142,10 @@ class Messages:
             return
         for name, source in entry.fields.items():
             attribute = Attr(value, name)
-            if name.isidentifier() and self.evaluator.resolve(attribute) is not attribute and source != "recipient":
-                yield from _set(source, attribute)
+            found = self.evaluator.resolve(attribute)
+            if name.isidentifier() and found is not attribute and source != "recipient":
+                # What it was made with says the same as the whole object, and is a small part of it.
+                yield from _set(source, found if found.size < attribute.size and found.free else attribute)
 
     def _updates(self, value: Value, entries: list[v.Message]) -> Iterator[Hole]:
         """What was set on a message after it was made."""

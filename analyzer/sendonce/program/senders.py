@@ -65,10 +65,14 @@ class Senders:
             case Param():
                 classes = [cls.id for cls in self.evaluator.types(value) if isinstance(cls, ClassRef)]
                 return not any(self.evaluator.hierarchy.external_bases(id) for id in classes)
+            case Attr() if (found := self.evaluator.resolve(value)) is not value:
+                return self.is_handed_on(found)
             case Attr(base=base) | Item(base=base) | Element(base=base) | Updated(base=base):
                 return self.is_handed_on(base)
             case Call(func=Attr(base=base)):
                 return self.is_handed_on(base)
+            case Call(func=ClassRef(), args=args):
+                return any(self.is_handed_on(arg) for arg in args)
             case Call(func=External(), args=args) if args:
                 return self.is_handed_on(args[0])
             case Union() | Text() | Op():

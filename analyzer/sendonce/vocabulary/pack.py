@@ -32,6 +32,8 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """Library class to its base classes, where a rule needs them."""
     transport: tuple[str, ...] = ()
     """Import roots of the packages whose errors its sends let through."""
+    schedules: tuple[str, ...] = ()
+    """Calls that make a schedule (`crontab(minute=0)`): a function under a decorator that is given one runs then."""
     implied: dict[str, str] = {}
     """Prefix of calls that give a class its attributes (`django.db.models.`) to the library class that it then
     inherits from, where no pack knows its bases."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator
 
+from sendonce import facts
 from sendonce.findings import Trigger, TriggerKind
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.link import Edge, Linker
+from sendonce.program.namedjobs import JobDecorators
+from sendonce.program.reader import Reader
 from sendonce.program.starts.attributes import Attributes
 from sendonce.program.starts.classes import ClassMethods
 from sendonce.program.starts.details import Details
@@ -18,9 +21,7 @@ from sendonce.program.starts.start import Registration, Start
 from sendonce.program.starts.tables import Tables
 from sendonce.program.starts.webhooks import Webhooks
 from sendonce.program.symbols import Function
-from sendonce.program.values import (
-    FunctionRef,
-)
+from sendonce.program.values import Call, FunctionRef
 
 MAX_WRAPPERS = 8
 """Through how many decorators a handler is followed to the function inside."""
@@ -38,6 +39,7 @@ class Starts:
         self.details = Details(evaluator)
         self.attributes = Attributes(linker, registry, self.details)
         self.classes = ClassMethods(linker, registry, self.details, self.attributes)
+        self.job_decorators = JobDecorators(linker, flows)
         self.tables = Tables(linker, self.details, self.attributes)
         self.webhooks = Webhooks(linker, flows)
 
@@ -68,6 +70,7 @@ class Starts:
         yield from self._conventions(function)
         yield from self.tables.of(function)
         yield from self._scheduled_jobs(function)
+        yield from self._given_schedules(function)
 
     def _registered(self, function: Function, registration: Registration, edge: Edge) -> Start:
         detail = self.details.of(registration)
@@ -112,9 +115,21 @@ class Starts:
                 if given:
                     yield Start(self.details.trigger("cron", function, self.details.shown(given[0])), function.id)
 
+    def _given_schedules(self, function: Function) -> Iterator[Start]:
+        """A function under a decorator, the project's own for example, that is given a schedule."""
+        node = function.node
+        reader = Reader(self.evaluator, function.parent or function.module.body, function.cls)
+        for decorator in node.decorators if isinstance(node, facts.Def) else ():
+            for arg in decorator.args if isinstance(decorator, facts.Call) else ():
+                value = self.evaluator.resolve(reader.read(arg.value))
+                shapes = self.evaluator.shapes(value.func) if isinstance(value, Call) else frozenset()
+                if not self.packs.schedules.isdisjoint(shapes) or (arg.keyword or "") in self.packs.schedule_names:
+                    yield Start(self.details.trigger("cron", function, self.details.shown(value)), function.id)
+
     def is_job(self, function: Function) -> bool:
         """Whether a queue runs the function."""
-        return any(True for call in self.linker.decorations(function) for _ in self.evaluator.jobs_of(call))
+        known = any(True for call in self.linker.decorations(function) for _ in self.evaluator.jobs_of(call))
+        return known or self.job_decorators.of(function)
 
     def callback(self, function: Function, detail: str) -> Trigger:
         """The trigger of a function that a model's signal calls."""
