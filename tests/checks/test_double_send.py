@@ -88,8 +88,11 @@ FORMS = {
     """,
 }
 HEAD = """
+from celery import shared_task
 from django.contrib.auth import get_user_model
-from django.shortcuts import get_object_or_404
+from django.core.mail import send_mail
+from django.shortcuts import get_object_or_404, render
+from django.template.loader import render_to_string
 from django.views.generic import CreateView, UpdateView
 from rest_framework import generics, viewsets
 from .forms import StayForm
@@ -158,7 +161,80 @@ def stay(request):
     confirm(first)
 """,
 }
+SILENT |= {
+    "a second way for those whom the first did not mail": """
+def attempt(stay):
+    if not stay.paid:
+        return False
+    confirm(stay)
+    return True
+
+
+def stay(request):
+    found = get_object_or_404(Stay, pk=1)
+    if not attempt(found):
+        confirm(found)
+""",
+    "an answer that ends the request": """
+def checked(found):
+    if found.paid:
+        confirm(found)
+        return render("paid")
+    return None
+
+
+def stay(request):
+    found = get_object_or_404(Stay, pk=1)
+    answer = checked(found)
+    if answer is not None:
+        return answer
+    confirm(found)
+""",
+    "two kinds of one text, in sequence": """
+def stay(request, kind):
+    found = get_object_or_404(Stay, pk=1)
+    found.kind = kind
+    if kind == "a":
+        confirm(found)
+    if kind == "b":
+        confirm(found)
+""",
+    "one layout around two texts": """
+def wrapped(subject, found):
+    send_mail(subject, render_to_string("layout.html", {"text": subject}), None, [found.email])
+
+
+def stay(request):
+    found = get_object_or_404(Stay, pk=1)
+    wrapped("Your stay is booked", found)
+    wrapped("Please pay for your stay", found)
+""",
+    "a job that puts itself back": """
+@shared_task
+def chase(pk):
+    confirm(Stay.objects.get(pk=pk))
+    chase.apply_async((pk,), countdown=60)
+
+
+def stay(request):
+    chase.delay(1)
+""",
+}
 FAULTY = {
+    "a first way that failed may have mailed": """
+def attempt(found):
+    try:
+        confirm(found)
+        return True
+    except OSError:
+        return False
+
+
+def stay(request):
+    found = get_object_or_404(Stay, pk=1)
+    if not attempt(found):  # first
+        confirm(found)  # second
+""",
     "a form": """
 def stay(request):
     found = StayForm(request.POST).save()  # first

@@ -38,6 +38,7 @@ from itertools import combinations, takewhile
 from sendonce.checks.base import Fault, Rule, fault, named, send_place
 from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
+from sendonce.program.answers import answered, inner_site
 from sendonce.program.exclusion import exclusive
 from sendonce.program.held import Caught, Site, Trying, newest_first
 from sendonce.program.mail import Guard
@@ -45,6 +46,7 @@ from sendonce.program.paths import Path, place_of
 from sendonce.program.recipients import Recipients
 from sendonce.program.templates import identity
 from sendonce.program.values import Attr, ClassRef, External, Value
+from sendonce.program.words import differ
 
 CODE, NAME = "SO102", "double-send"
 
@@ -66,7 +68,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     found: dict[Place, list[Pair]] = {}
     for paths in runs.values():
         for left, right in (*combinations(paths, 2), *((one, other) for one in paths for other in analysis.again(one))):
-            parted = _parting(left, right)
+            parted = _parting(analysis, left, right)
             if parted is not None and _same_mail(analysis, left, right, parted[0]):
                 earlier, later = sorted(parted, key=lambda site: site.index)
                 found.setdefault(place_of(later), []).append((earlier, later, left, right))
@@ -74,15 +76,24 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         yield _fault(analysis, place, found[place])
 
 
-def _parting(left: Path, right: Path) -> tuple[Site, Site] | None:
+def _parting(analysis: Analysis, left: Path, right: Path) -> tuple[Site, Site] | None:
     """The two calls of one function at which two paths of one run part, if both can be made in one run."""
     for a, b in zip(left.sites(), right.sites(), strict=False):
         if a is b:
             continue
         if a.function != b.function or exclusive(a.held, b.held) or _is_other_error(a, b) or _is_other_error(b, a):
             return None
-        return None if _goes_on(left, a) or _goes_on(right, b) else (a, b)
+        if _goes_on(left, a) or _goes_on(right, b) or _is_answered(analysis, left, right, a, b):
+            return None
+        return a, b
     return None
+
+
+def _is_answered(analysis: Analysis, left: Path, right: Path, a: Site, b: Site) -> bool:
+    """Whether the later call is made only where the earlier one has answered that it sent nothing."""
+    path, earlier, later = (left, a, b) if a.index < b.index else (right, b, a)
+    inner = inner_site(path.sites(), earlier)
+    return inner is not None and answered(analysis.evaluator, analysis.flows, earlier, inner, later)
 
 
 def _goes_on(path: Path, site: Site) -> bool:
@@ -109,6 +120,8 @@ def _is_of_data(error: Value) -> bool:
 def _same_mail(analysis: Analysis, left: Path, right: Path, parting: Site) -> bool:
     """Whether both paths may mail one recipient, and one of them does not take the mail from the other by its claim."""
     if Recipients(analysis.evaluator).same(left.mail.recipient, right.mail.recipient) is False:
+        return False
+    if differ(analysis.evaluator, left.mail, right.mail):
         return False
     one, other = _claim(analysis, left), _claim(analysis, right)
     if one is None or other is None or not one.key or one.key != other.key:

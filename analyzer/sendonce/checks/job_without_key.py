@@ -70,10 +70,14 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
             for crossing in _enqueues(path):
                 job = (crossing.callee, _mail(path))
                 found.setdefault(job, {}).setdefault(left_at(path, crossing.site), []).append(path)
+    told: dict[tuple[str, tuple[Site, ...]], dict[Site, list[Path]]] = {}
     for job in sorted(found):
-        places = sorted(found[job], key=place_of)
+        places = tuple(sorted(found[job], key=place_of))
         if any(not _exclude(*pair) for pair in combinations(places, 2)):
-            yield _fault(analysis, job[0], places, found[job])
+            for place in places:  # a job may send one of several mails
+                told.setdefault((job[0], places), {}).setdefault(place, []).extend(found[job][place])
+    for name, places in sorted(told, key=lambda key: (key[0], [place_of(site) for site in key[1]])):
+        yield _fault(analysis, name, list(places), told[name, places])
 
 
 def _enqueues(path: Path) -> Iterator[Crossing]:

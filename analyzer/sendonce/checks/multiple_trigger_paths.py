@@ -51,6 +51,7 @@ from sendonce.program.analysis import Analysis
 from sendonce.program.exclusion import exclusive
 from sendonce.program.paths import Path
 from sendonce.program.templates import identity
+from sendonce.program.words import differ
 
 CODE, NAME = "SO101", "multiple-trigger-paths"
 
@@ -69,6 +70,8 @@ _ASKED = re.compile(
     r"re_?send|re_?mail|send_?again|remind|retry|send_?test|test_?(?:e?mail|smtp|message|notification)", re.IGNORECASE
 )
 """Names by which a user asks for one more mail."""
+_TRIAL = re.compile(r"(?:test|sample|preview)_?(?:e?mail|smtp|notification|message)", re.IGNORECASE)
+"""Names of triggers that only try out how a mail looks or whether it arrives."""
 
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
@@ -113,7 +116,7 @@ def _doubles(analysis: Analysis, left: Path, right: Path) -> bool:
         return False
     if _is_hop(left, right) or _is_hop(right, left):
         return False
-    return not _shared_guard(left, right)
+    return not _shared_guard(left, right) and not differ(analysis.evaluator, left.mail, right.mail)
 
 
 def _other_event(left: Path, right: Path) -> bool:
@@ -154,6 +157,11 @@ def _severity(left: Path, right: Path) -> Severity:
     if is_asked(left) or is_asked(right):
         return "note"
     return "note" if left.mail.provider.internal else found
+
+
+def is_trial(path: Path) -> bool:
+    """Whether a trigger only tries a mail out: that belongs to no event."""
+    return _TRIAL.search(path.trigger.function) is not None
 
 
 def is_asked(path: Path) -> bool:

@@ -49,14 +49,16 @@ insert or SET NX that the guarded way uses, with the same key.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from sendonce.checks.base import Fault, Rule, by_place, fault, kind_name, named, send_place, triggers_of, worst
-from sendonce.checks.multiple_trigger_paths import is_asked
+from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, worst
+from sendonce.checks.multiple_trigger_paths import is_asked, is_trial
 from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
-from sendonce.program.mail import Guard
 from sendonce.program.paths import Path, place_of
 from sendonce.program.templates import identity
+from sendonce.program.values import Call, ClassRef, walk
+from sendonce.program.words import differ
 
 CODE, NAME = "SO103", "partly-guarded"
 
@@ -73,26 +75,69 @@ _SEVERITY: dict[str, Severity] = {
 }
 
 
+class Pair(NamedTuple):
+    """An unguarded path, a guarded one to the same mail, and whether the claim of that is surely the mail's own."""
+
+    path: Path
+    guarded: Path
+    sure: bool
+
+
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
-    """One fault for each call by which a trigger leaves unguarded for a mail that another one guards."""
+    """One fault for each call by which a trigger leaves unguarded for mails that another one guards."""
     templates: dict[str, list[Path]] = {}
     for path in analysis.paths:
         template = path.mail.template
         if template is not None and template.value and template.confidence != "low" and path.trigger.kind != "unknown":
             templates.setdefault(identity(template.value), []).append(path)
+    found: dict[Place, list[Pair]] = {}
     for name in sorted(templates):
-        guarded = [path for path in templates[name] if _reserves(path.mail.guard)]
+        guarded = [path for path in templates[name] if _reserves(analysis, path)]
         unguarded = [path for path in templates[name] if path.mail.guard is None]
         sure = len(triggers_of(unguarded)) <= FEW * len(triggers_of(guarded))
-        for place, paths in by_place(unguarded, _leaves).items() if guarded else ():
-            others = [path for path in guarded if path.trigger not in triggers_of(paths)]
-            if others:
-                yield _fault(analysis, place, paths, others, sure)
+        for path in unguarded if guarded else ():
+            other = next((one for one in guarded if _meet(analysis, one, path)), None)
+            if other is not None and not is_trial(path):
+                found.setdefault(_leaves(path), []).append(Pair(path, other, sure))
+    for place in sorted(found):
+        yield _fault(analysis, place, found[place])
 
 
-def _reserves(guard: Guard | None) -> bool:
-    """Whether a path is reserved for good, by something that the code asks for."""
-    return guard is not None and not guard.passing and not guard.implied
+def _reserves(analysis: Analysis, path: Path) -> bool:
+    """Whether a path is reserved for good by a claim that another path could ask for as well.
+
+    The row of the recipient that a path makes itself is none: whoever comes later finds it there.
+    """
+    guard = path.mail.guard
+    if guard is None or guard.passing or guard.implied:
+        return False
+    return not (guard.note.startswith("unique insert") and guard.prefix in set(_recipients(analysis, path)))
+
+
+def _recipients(analysis: Analysis, path: Path) -> Iterator[str]:
+    """The ids of the models of the rows that a path mails."""
+    for part in walk(path.mail.recipient) if path.mail.recipient is not None else ():
+        yield from (cls.id for cls in analysis.evaluator.types(part) if isinstance(cls, ClassRef))
+
+
+def _meet(analysis: Analysis, guarded: Path, path: Path) -> bool:
+    """Whether one event can go both ways: other triggers, one wording, and a stored row of the claimed model."""
+    if guarded.trigger == path.trigger or differ(analysis.evaluator, guarded.mail, path.mail):
+        return False
+    guard = guarded.mail.guard
+    model = guard.prefix.rpartition(".")[0] if guard is not None and not guard.parts else ""
+    if model not in analysis.evaluator.program.class_ids:
+        return True
+    return model in set(_stored(analysis, path))
+
+
+def _stored(analysis: Analysis, path: Path) -> Iterator[str]:
+    """The ids of the models of stored rows that the calls of a path work on; what was just made is not stored."""
+    for index, site in enumerate(path.sites()):
+        for part in walk(path.outward(index, site.call)):
+            made = isinstance(part, Call) and isinstance(analysis.evaluator.resolve(part.func), ClassRef)
+            if not made:
+                yield from (cls.id for cls in analysis.evaluator.types(part) if isinstance(cls, ClassRef))
 
 
 def _leaves(path: Path) -> Place:
@@ -102,9 +147,10 @@ def _leaves(path: Path) -> Place:
     return send_place(path) if site is None else place_of(site)
 
 
-def _fault(analysis: Analysis, place: Place, paths: list[Path], guarded: list[Path], sure: bool) -> Fault:
-    shown = min(paths, key=lambda path: path.length)
-    other = min(guarded, key=lambda path: path.length)
+def _fault(analysis: Analysis, place: Place, pairs: list[Pair]) -> Fault:
+    paths = list(dict.fromkeys(pair.path for pair in pairs))
+    severity = worst(_severity(pair) for pair in pairs)
+    shown, other, _ = min((pair for pair in pairs if _severity(pair) == severity), key=lambda pair: pair.path.length)
     assert other.mail.guard is not None
     message = (
         f"{named(shown)} is reserved on the way from the {kind_name(other.trigger.kind)} {other.trigger.function} "
@@ -112,16 +158,16 @@ def _fault(analysis: Analysis, place: Place, paths: list[Path], guarded: list[Pa
         f"any reservation: one event that reaches both mails twice"
     )
     help = "move the claim into the helper where both ways meet, right before the send"
-    guards = [path.mail.guard for path in guarded if path.mail.guard is not None]
+    guards = [path.mail.guard for _, path, _ in pairs if path.mail.guard is not None]
     related = [Related(Place(one.path, one.line), f"reserved on the other way: {one.note}") for one in guards]
     related += [Related(send_place(path), "sent here") for path in paths]
-    severity = worst(_severity(path) for path in paths) if sure else "note"
     function = shown.trigger.function
-    return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
+    return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related, shown_from=[shown])
 
 
-def _severity(path: Path) -> Severity:
-    if path.mail.provider.internal or is_asked(path):
+def _severity(pair: Pair) -> Severity:
+    path = pair.path
+    if path.mail.provider.internal or is_asked(path) or not pair.sure:
         return "note"
     return _SEVERITY.get(path.trigger.kind, "note")
 

@@ -52,7 +52,12 @@ CODE, NAME = "SO105", "sends-on-every-save"
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault for each call in a save callback by which it leads to a mail at every save."""
     changes = Changes(analysis.evaluator, analysis.flows, analysis.linker, analysis.callers.connections)
-    found = [path for path in analysis.paths if path.start.saves and path.mail.guard is None]
+    callbacks = {path.start.function for path in analysis.paths if path.start.saves}
+    found = [
+        path
+        for path in analysis.paths
+        if path.start.saves and path.mail.guard is None and callbacks.isdisjoint(path.functions()[1:])
+    ]
     every = [path for path in found if not _is_told(analysis, changes, path)]
     for place, paths in by_place(every, _leaves).items():
         yield _fault(analysis, place, paths)
@@ -67,10 +72,18 @@ def _is_told(analysis: Analysis, changes: Changes, path: Path) -> bool:
         facts = [_outward(path, index, fact) for fact in h.newest_first(site.held)]
         if changes.tell(iter(facts)):
             return True
-        tests = (fact for fact in facts if isinstance(fact, h.Test))
-        if any(not marks.isdisjoint(read_fields(test.value)) for test in tests):
+        if any(not marks.isdisjoint(_asked(analysis, fact)) for fact in facts):
             return True
     return False
+
+
+def _asked(analysis: Analysis, fact: h.Fact) -> Iterator[str]:
+    """The fields that a test reads, or by which the rows of a loop are selected."""
+    if isinstance(fact, h.Test):
+        yield from read_fields(fact.value)
+    elif isinstance(fact, h.Loop) and fact.over is not None:
+        for call in analysis.claims.reservations.fields.chain(fact.over):
+            yield from (test.field for test in analysis.claims.reservations.conditions.tests(call))
 
 
 def _outward(path: Path, index: int, fact: h.Fact) -> h.Fact:

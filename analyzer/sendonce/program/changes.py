@@ -18,6 +18,7 @@ from sendonce.program.values import (
     ClassRef,
     Const,
     Element,
+    External,
     Item,
     Op,
     Param,
@@ -134,8 +135,18 @@ class Changes:
 
     def _is_kept(self, value: Value) -> bool:
         """Whether a value is an attribute that a hook keeps on the row for later: no field, set by the code itself."""
-        if not isinstance(value, Attr):
-            return False
+        match value:
+            case Call(
+                func=External(dotted="builtins.hasattr" | "builtins.getattr"),
+                args=(owner, Const(value=str() as name), *_),
+            ):
+                return self._is_kept_attribute(Attr(owner, name))
+            case Attr():
+                return self._is_kept_attribute(value)
+            case _:
+                return False
+
+    def _is_kept_attribute(self, value: Attr) -> bool:
         classes = [cls for cls in self.evaluator.types(value.base) if isinstance(cls, ClassRef)]
         hierarchy = self.evaluator.hierarchy
         if any(hierarchy.find(cls.id, value.name) is not None for cls in classes):

@@ -29,7 +29,7 @@ def _passes(handler: Held | None, later: Held | None) -> bool:
 def _excludes(left: Held | None, right: Held | None) -> bool:
     """Whether the tests passed on the way to `left` rule out a fact on the way to `right`."""
     tests = [fact for fact in h.newest_first(left) if isinstance(fact, h.Test)]
-    written = {fact.field for held in (left, right) for fact in h.newest_first(held) if isinstance(fact, h.Wrote)}
+    written = set(_written_since(left, right))
     known: dict[Value, bool] = {}
     for fact in tests:
         known.setdefault(fact.value, fact.holds)
@@ -49,6 +49,22 @@ def _excludes(left: Held | None, right: Held | None) -> bool:
         return False
 
     return ruled_out(h.newest_first(right))
+
+
+def _written_since(left: Held | None, right: Held | None) -> Iterator[str]:
+    """The fields that were written on the way to one of two points, but not on the way to both."""
+    ways = [list(h.newest_first(held)) for held in (left, right)]
+    common = {id(fact) for fact in ways[0]} & {id(fact) for fact in ways[1]}
+    yield from (field for way in ways for field in _written(fact for fact in way if id(fact) not in common))
+
+
+def _written(found: Iterable[h.Fact]) -> Iterator[str]:
+    for fact in found:
+        if isinstance(fact, h.Wrote):
+            yield fact.field
+        elif isinstance(fact, h.Either):
+            for branch in fact.branches:
+                yield from _written(branch)
 
 
 def _other_way(fact: h.Test, parts: set[tuple[facts.Span, Value, bool]]) -> bool:

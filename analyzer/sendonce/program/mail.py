@@ -123,6 +123,8 @@ class Mail:
     bound: Bound | None = None
     """Where the template was given, if the send is a call of a sender that had it already: there the send stands."""
     recipient: Value | None = None
+    subject: Value | None = None
+    """What the subject says, kept after the template is known: one layout may wrap different mails."""
     enqueue: Site | None = None
     """The innermost enqueue that is not yet outside a deferral; the job is what leaves early."""
     enqueued: bool = False

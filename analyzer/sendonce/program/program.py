@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 
 from sendonce import facts
@@ -90,6 +90,11 @@ class Program:
     def cls(self, id: str) -> Class:
         """The class with this id, which must have been given by this program."""
         return self._classes[id]
+
+    @property
+    def class_ids(self) -> Collection[str]:
+        """The ids of the classes parsed so far."""
+        return self._classes.keys()
 
     def method(self, mro: Iterable[Class], name: str) -> Function | None:
         """The first definition of a method along a method resolution order."""

@@ -30,6 +30,7 @@ MAX_ENTRIES = 400
 MAX_AGAIN = 6
 """How many more calls of one function that lead to one mail are remembered."""
 MAX_LENGTH = 60
+MAX_SUBJECT = 60
 MAX_CONDITIONS = 8
 MAX_CONDITION_SIZE = 24
 
@@ -83,7 +84,11 @@ class Summaries:
 
     def _seeds(self) -> Iterator[Entry]:
         for seed in self.providers.found():
-            mail = Mail(seed.send, seed.holes, recipient=seed.recipient, escaped=seed.send.delivery != "now")
+            subject = next((hole.value for hole in seed.holes if hole.source == "subject"), None)
+            kept = subject if subject is not None and subject.size <= MAX_SUBJECT else None
+            mail = Mail(
+                seed.send, seed.holes, recipient=seed.recipient, subject=kept, escaped=seed.send.delivery != "now"
+            )
             for here in self._at(mail, seed.send.site):
                 yield Entry(seed.send.site.function, here)
 
@@ -215,6 +220,7 @@ class Summaries:
             pending=tuple(one for one in pending if guard is None and one.value.free),
             holes=tuple(Hole(hole.source, put(hole.value)) for hole in mail.holes),
             recipient=None if mail.recipient is None else put(mail.recipient),
+            subject=None if mail.subject is None else put(mail.subject),
             conditions=_strongest(conditions),
         )
 
