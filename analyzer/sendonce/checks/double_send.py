@@ -40,12 +40,13 @@ from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.answers import answered, inner_site
 from sendonce.program.exclusion import exclusive
+from sendonce.program.flags import exclude
 from sendonce.program.held import Caught, Site, Trying, newest_first
 from sendonce.program.mail import Guard
 from sendonce.program.paths import Path, place_of
 from sendonce.program.recipients import Recipients
 from sendonce.program.templates import identity
-from sendonce.program.values import Attr, ClassRef, External, Value
+from sendonce.program.values import Attr, ClassRef, Const, External, Seq, Value
 from sendonce.program.words import differ
 
 CODE, NAME = "SO102", "double-send"
@@ -69,7 +70,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     for paths in runs.values():
         for left, right in (*combinations(paths, 2), *((one, other) for one in paths for other in analysis.again(one))):
             parted = _parting(analysis, left, right)
-            if parted is not None and _same_mail(analysis, left, right, parted[0]):
+            if parted is not None and _same_mail(analysis, left, right, parted):
                 earlier, later = sorted(parted, key=lambda site: site.index)
                 found.setdefault(place_of(later), []).append((earlier, later, left, right))
     for place in sorted(found):
@@ -117,18 +118,38 @@ def _is_of_data(error: Value) -> bool:
     return isinstance(error, ClassRef | Attr)
 
 
-def _same_mail(analysis: Analysis, left: Path, right: Path, parting: Site) -> bool:
+def _same_mail(analysis: Analysis, left: Path, right: Path, parted: tuple[Site, Site]) -> bool:
     """Whether both paths may mail one recipient, and one of them does not take the mail from the other by its claim."""
+    if _of_others(analysis, left, right, parted):
+        return False
     if Recipients(analysis.evaluator).same(left.mail.recipient, right.mail.recipient) is False:
         return False
-    if differ(analysis.evaluator, left.mail, right.mail):
+    if differ(analysis.evaluator, left.mail, right.mail) or exclude(analysis.evaluator, left, right):
         return False
     one, other = _claim(analysis, left), _claim(analysis, right)
     if one is None or other is None or not one.key or one.key != other.key:
         return True
     # What is won once, before the ways part, lets both of them pass.
+    parting = parted[0]
     shared = {site.function for site in takewhile(lambda site: site is not parting, left.sites())} | {parting.function}
     return (one.path, one.line) == (other.path, other.line) and one.function in shared
+
+
+def _of_others(analysis: Analysis, left: Path, right: Path, parted: tuple[Site, Site]) -> bool:
+    """Whether mails to one fixed address speak of different objects: the two calls are given different ones."""
+    if not _is_fixed(left.mail.recipient) or not _is_fixed(right.mail.recipient):
+        return False
+    recipients = Recipients(analysis.evaluator)
+    one, other = (site.call for site in parted)
+    pairs = zip(one.args, other.args, strict=False)
+    return any(recipients.same_row(a, b) is False for a, b in pairs if not isinstance(a, Const))
+
+
+def _is_fixed(value: Value | None) -> bool:
+    """Whether a recipient is written in the code or in the settings."""
+    while isinstance(value, Seq) and len(value.items) == 1:
+        value = value.items[0]
+    return isinstance(value, Const | External)
 
 
 def _claim(analysis: Analysis, path: Path) -> Guard | None:

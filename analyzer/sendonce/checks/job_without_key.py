@@ -51,12 +51,17 @@ from sendonce.checks.leaving import left_at
 from sendonce.findings import Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.exclusion import exclusive
+from sendonce.program.flags import exclude
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing
 from sendonce.program.paths import Path, place_of
+from sendonce.program.recipients import Recipients
 from sendonce.program.templates import identity
 
 CODE, NAME = "SO405", "job-without-key"
+
+MAX_PATHS = 5
+"""How many ways to one place are compared with those to another."""
 
 Job = tuple[str, str]
 """A job's function and the mail that it leads to."""
@@ -73,7 +78,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     told: dict[tuple[str, tuple[Site, ...]], dict[Site, list[Path]]] = {}
     for job in sorted(found):
         places = tuple(sorted(found[job], key=place_of))
-        if any(not _exclude(*pair) for pair in combinations(places, 2)):
+        if any(_both(analysis, found[job], *pair) for pair in combinations(places, 2)):
             for place in places:  # a job may send one of several mails
                 told.setdefault((job[0], places), {}).setdefault(place, []).extend(found[job][place])
     for name, places in sorted(told, key=lambda key: (key[0], [place_of(site) for site in key[1]])):
@@ -81,10 +86,10 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
 
 
 def _enqueues(path: Path) -> Iterator[Crossing]:
-    """The enqueues of jobs on a path, without those by which a job goes on as itself."""
-    for crossing in path.crossings():
-        if crossing.hop == "enqueue" and crossing.callee and crossing.callee != crossing.site.function:
-            yield crossing
+    """The enqueue of the job that sends, unless the job goes on as itself."""
+    found = [crossing for crossing in path.crossings() if crossing.hop == "enqueue" and crossing.callee]
+    if found and found[-1].callee != found[-1].site.function:
+        yield found[-1]
 
 
 def _mail(path: Path) -> str:
@@ -92,13 +97,21 @@ def _mail(path: Path) -> str:
     return identity(template.value) if template is not None and template.value else str(send_place(path))
 
 
-def _exclude(one: Site, other: Site) -> bool:
-    """Whether two places are branches of one function that exclude each other."""
-    return one.function == other.function and exclusive(one.held, other.held)
+def _both(analysis: Analysis, found: dict[Site, list[Path]], one: Site, other: Site) -> bool:
+    """Whether one event can pass both places and mail one person from both."""
+    if one.function == other.function and exclusive(one.held, other.held):
+        return False
+    recipients = Recipients(analysis.evaluator)
+    return any(
+        not (one.function == other.function and recipients.same(a.mail.recipient, b.mail.recipient) is False)
+        and not exclude(analysis.evaluator, a, b)
+        for a in found[one][:MAX_PATHS]
+        for b in found[other][:MAX_PATHS]
+    )
 
 
 def _fault(analysis: Analysis, job: str, places: list[Site], found: dict[Site, list[Path]]) -> Fault:
-    first, second = _pair(places)
+    first, second = next(pair for pair in combinations(places, 2) if _both(analysis, found, *pair))
     paths = list(dict.fromkeys(path for place in places for path in found[place]))
     shown = found[second][0]
     name = analysis.program.function(job).dotted
@@ -112,11 +125,6 @@ def _fault(analysis: Analysis, job: str, places: list[Site], found: dict[Site, l
     severity = worst(severity_of(path) for path in paths)
     function = analysis.program.function(second.function).dotted
     return fault(analysis, (CODE, NAME), paths, place_of(second), function, severity, message, help, related)
-
-
-def _pair(places: list[Site]) -> tuple[Site, Site]:
-    """The first two places that one event can pass."""
-    return next(pair for pair in combinations(places, 2) if not _exclude(*pair))
 
 
 RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))

@@ -49,6 +49,7 @@ from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_plac
 from sendonce.findings import SEVERITIES, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.exclusion import exclusive
+from sendonce.program.flags import exclude
 from sendonce.program.paths import Path
 from sendonce.program.templates import identity
 from sendonce.program.words import differ
@@ -116,7 +117,9 @@ def _doubles(analysis: Analysis, left: Path, right: Path) -> bool:
         return False
     if _is_hop(left, right) or _is_hop(right, left):
         return False
-    return not _shared_guard(left, right) and not differ(analysis.evaluator, left.mail, right.mail)
+    if differ(analysis.evaluator, left.mail, right.mail) or exclude(analysis.evaluator, left, right):
+        return False
+    return not _shared_guard(left, right)
 
 
 def _other_event(left: Path, right: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import cached_property
 
@@ -281,7 +281,9 @@ class Claims:
         if found is not None and found.flaw == "not_unique":
             return found if self._expects(site, matched) and not self._has_others(found) else None
         if found is None or self._expects(site, matched):
-            return found
+            # A `try` that goes on around what follows catches whatever comes, not the conflict of this insert.
+            open_still = {id(fact) for fact in before.facts if isinstance(fact, h.Trying)}
+            return found if found is None or self._expects(site, matched, open_still) else replace(found, implied=True)
         return None if found.assumes or found.fresh else replace(found, implied=True)
 
     def _has_others(self, claim: Reservation) -> bool:
@@ -289,11 +291,11 @@ class Claims:
         known = self.uniques.constraints(claim.model) if claim.model is not None else None
         return any(one.fields != {"id"} for one in known or ())
 
-    def _expects(self, site: Site, matched: Matched) -> bool:
+    def _expects(self, site: Site, matched: Matched, without: Collection[int] = ()) -> bool:
         """Whether the code around an insert catches its conflict: then it was meant to be a claim."""
         wanted = {name.rpartition(".")[2] for name in matched.entry.conflicts}
         for fact in h.newest_first(site.held):
-            if isinstance(fact, h.Trying):
+            if isinstance(fact, h.Trying) and id(fact) not in without:
                 caught = {shape for types, _ in fact.handlers for one in types for shape in self.evaluator.shapes(one)}
                 if not wanted.isdisjoint(shape.rpartition(".")[2] for shape in caught):
                     return True
