@@ -92,6 +92,8 @@ class Connections:
     def _add(self, site: Site, entry: object, call: Call, handler: Value) -> None:
         assert isinstance(entry, v.Connect)
         signals = [s for given in arguments.given(self.evaluator, call, entry.signal) for s in self._each(given)]
+        if not entry.signal:
+            signals.append(self.evaluator.resolve(call.func))  # the decorator is the signal itself: `@post_save(Model)`
         senders = [
             s for given in arguments.given(self.evaluator, call, entry.sender) for s in self._classes(given, site)
         ]

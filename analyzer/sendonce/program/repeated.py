@@ -34,6 +34,8 @@ _ONCE = frozenset(f"builtins.{name}" for name in ("set", "frozenset", "dict", "d
 _GROWS = frozenset(["append()", "extend()", "insert()"])
 _TOTALS = frozenset(["Count", "Sum", "Max", "Min", "Avg", "ArrayAgg", "StringAgg", "BoolOr"])
 """Aggregates: with one of them a query is grouped by its rows."""
+_SELECTS = frozenset(["all", "filter", "order_by", "values_list", "values", "only", "select_related", "exclude"])
+"""Methods that give rows, or columns of rows, of the collection they are called on."""
 _EXACT = frozenset(["", "exact", "iexact", "pk", "id"])
 _ADDRESSES = frozenset(["email", "mail", "address", "email_address", "mail_address"])
 
@@ -100,8 +102,8 @@ class Repeated:
                 found.update(_unfiltered(part.base) for item in option.items for part in _elements(item))
             elif isinstance(option, Call) and self.evaluator.shapes(option.func) & _KEPT and option.args:
                 found |= self._sources(option.args[0])
-            elif isinstance(option, Attr):
-                found.add(option)
+            elif isinstance(option, Attr | Call):
+                found.add(_unfiltered(option))
         return frozenset(found - {UNKNOWN})
 
     def _roles(self, items: tuple[Value, ...]) -> str:
@@ -255,7 +257,7 @@ def _elements(item: Value) -> Iterator[Element]:
 
 def _unfiltered(value: Value) -> Value:
     """A collection without `.all()` and the like behind it."""
-    while isinstance(value, Call) and isinstance(value.func, Attr) and value.func.name in ("all", "filter", "order_by"):
+    while isinstance(value, Call) and isinstance(value.func, Attr) and value.func.name in _SELECTS:
         value = value.func.base
     return value
 

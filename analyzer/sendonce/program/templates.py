@@ -30,6 +30,7 @@ from sendonce.program.values import (
     Some,
     Table,
     Text,
+    Updated,
     Value,
     options,
     text,
@@ -92,8 +93,18 @@ class Templates:
         for message in arguments.given(self.evaluator, call, content.message):
             for entry, made in self.messages.made(message):
                 found = arguments.first_argument(self.evaluator, made, entry.recipient)
+                found = self._addressed(message, entry) if found is None else found
                 if found is not None:
                     return found
+        return None
+
+    def _addressed(self, message: Value, entry: v.Message) -> Value | None:
+        """The recipient that was set on a message after it was made: `message["To"] = …`."""
+        found = self.evaluator.resolve(message)
+        while isinstance(found, Updated):
+            if entry.fields.get(found.field) == "recipient":
+                return found.value
+            found = self.evaluator.resolve(found.base)
         return None
 
     # ------------------------------------------------------------------ settling
