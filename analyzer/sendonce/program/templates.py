@@ -99,13 +99,14 @@ class Templates:
         return None
 
     def _addressed(self, message: Value, entry: v.Message) -> Value | None:
-        """The recipient that was set on a message after it was made: `message["To"] = …`."""
+        """The recipients that were set on a message after it was made: `message["To"] = …`."""
         found = self.evaluator.resolve(message)
+        given: list[Value] = []
         while isinstance(found, Updated):
             if entry.fields.get(found.field) == "recipient":
-                return found.value
+                given.append(found.value)
             found = self.evaluator.resolve(found.base)
-        return None
+        return Seq("list", tuple(given)) if given else None
 
     # ------------------------------------------------------------------ settling
 
