@@ -303,6 +303,18 @@ def stay(request):
     found.paid = True
     confirm(found)  # second
 """,
+    "one list twice, its owner changed in between": """
+def all_of(owner):
+    for one in owner.stays.all():
+        confirm(one)
+
+
+def stay(request):
+    owner = get_object_or_404(Guest, pk=1)
+    all_of(owner)  # first
+    owner.notes = "x"
+    all_of(owner)  # second
+""",
     "read again by its key": """
 def again(key):
     confirm(Stay.objects.get(pk=key))

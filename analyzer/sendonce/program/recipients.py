@@ -188,7 +188,9 @@ def _head(value: Value) -> Value:
 
 
 def _form(value: Value) -> object:
-    """A value without the places at which its calls were made."""
+    """A value without the places at which its calls were made, and without what was set on its objects."""
+    while isinstance(value, Updated):
+        value = value.base
     if isinstance(value, Call):
         return (Call, _form(value.func), value.names, tuple(map(_form, value.args)))
     parts = value.parts()
