@@ -20,10 +20,12 @@ from sendonce.program.values import (
     Param,
     Seq,
     Some,
+    Table,
     Text,
     Updated,
     Value,
     options,
+    walk,
 )
 
 _KEYS = frozenset(["pk", "id", "uuid", "uid"])
@@ -69,7 +71,7 @@ class Recipients:
         if UNKNOWN in (left, right):
             return None
         if left is right:
-            return True
+            return None if _is_cut(left) else True
         if any(isinstance(one, Const | External) for one in (left, right)):
             return False  # a literal or setting beside an address of an object, or two of them
         names, others = list(_names(left)), list(_names(right))
@@ -153,6 +155,11 @@ class Recipients:
             return False
         given = all(isinstance(_head(one), Param | Some) for one in (a, b))  # by the framework, as the view itself
         return given and self.evaluator.types(a) == self.evaluator.types(b)
+
+
+def _is_cut(value: Value) -> bool:
+    """Whether a value comes out of a list or dict of which not all is known: two such may be told by the same words."""
+    return any(isinstance(part, Seq | Table) and UNKNOWN in part.parts() for part in walk(value))
 
 
 def _names(value: Value) -> Iterator[str]:

@@ -96,6 +96,8 @@ class Repeated:
 
     def _sources(self, value: Value) -> frozenset[Value]:
         """The collections that the items of a list are drawn from."""
+        if isinstance(_unfiltered(value), Attr):
+            return frozenset((_unfiltered(value),))
         found: set[Value] = set()
         for option in options(self.evaluator.resolve(value)):
             if isinstance(option, Seq) and option.kind == "each":
