@@ -137,7 +137,7 @@ def _same_mail(analysis: Analysis, left: Path, right: Path, parted: tuple[Site, 
 
 def _of_others(analysis: Analysis, left: Path, right: Path, parted: tuple[Site, Site]) -> bool:
     """Whether mails to one fixed address speak of different objects: the two calls are given different ones."""
-    if not _is_fixed(left.mail.recipient) or not _is_fixed(right.mail.recipient):
+    if not _is_fixed(analysis, left.mail.recipient) or not _is_fixed(analysis, right.mail.recipient):
         return False
     recipients = Recipients(analysis.evaluator)
     one, other = (site.call for site in parted)
@@ -145,11 +145,11 @@ def _of_others(analysis: Analysis, left: Path, right: Path, parted: tuple[Site, 
     return any(recipients.same_row(a, b) is False for a, b in pairs if not isinstance(a, Const))
 
 
-def _is_fixed(value: Value | None) -> bool:
+def _is_fixed(analysis: Analysis, value: Value | None) -> bool:
     """Whether a recipient is written in the code or in the settings."""
     while isinstance(value, Seq) and len(value.items) == 1:
         value = value.items[0]
-    return isinstance(value, Const | External)
+    return value is not None and isinstance(analysis.evaluator.resolve(value), Const | External)
 
 
 def _claim(analysis: Analysis, path: Path) -> Guard | None:
@@ -160,9 +160,19 @@ def _claim(analysis: Analysis, path: Path) -> Guard | None:
     return next((guard for guard in found if guard is not None), None)
 
 
-def _is_evident(analysis: Analysis, left: Path, right: Path) -> bool:
-    """Whether the code itself shows that both ways mail one recipient; else the rows may be different ones."""
-    return Recipients(analysis.evaluator).same(left.mail.recipient, right.mail.recipient) is True
+def _is_evident(analysis: Analysis, pair: Pair) -> bool:
+    """Whether the code itself shows that both ways mail one recipient; else the rows may be different ones.
+
+    Mails to one fixed address are the same only if they speak of the same things.
+    """
+    one, other, left, right = pair
+    recipients = Recipients(analysis.evaluator)
+    if recipients.same(left.mail.recipient, right.mail.recipient) is not True:
+        return False
+    if not _is_fixed(analysis, left.mail.recipient):
+        return True
+    things = zip(recipients.things(one.call), recipients.things(other.call), strict=False)
+    return all(recipients.same_row(a, b) is True for a, b in things)
 
 
 def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path, Path]]) -> Fault:
@@ -175,7 +185,7 @@ def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path,
     help = "send from one of the two places, or claim the mail before the send so that only the first wins"
     related = [Related(place_of(site), "the first call that leads to the mail") for site, *_ in pairs]
     related += [Related(send_place(path), "sent here") for path in paths]
-    evident = any(_is_evident(analysis, one, other) for *_, one, other in pairs)
+    evident = any(_is_evident(analysis, pair) for pair in pairs)
     severity: Severity = "error" if evident and not left.mail.provider.internal else "note"
     function = analysis.program.function(later.function).dotted
     return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)

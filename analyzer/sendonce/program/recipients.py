@@ -80,6 +80,11 @@ class Recipients:
         common = min(len(names), len(others))
         return self.same_row(_without(left, common), _without(right, common))
 
+    def things(self, call: Call) -> tuple[Value, ...]:
+        """What a call is given, constants left out; a row for its key."""
+        given = (arg.base if isinstance(arg, Attr) and arg.name in _KEYS else arg for arg in call.args)
+        return tuple(value for value in given if not isinstance(value, Const))
+
     def same_row(self, left: Value, right: Value) -> bool | None:
         """Whether two values are one object, a row that is read again by its key included."""
         a, b = self._row(left), self._row(right)
