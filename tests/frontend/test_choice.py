@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from sendonce import facts
 from sendonce.errors import ParseError
 from sendonce.frontend.abstract import reading as abstract
 from sendonce.frontend.concrete import reading as concrete
@@ -79,6 +80,24 @@ def test_what_only_the_compiler_refuses_is_read(text: str) -> None:
 )
 def test_the_quick_look_agrees_with_the_parse(text: str) -> None:
     assert abstract.can_read(text) == (abstract.facts_of(text) is not None)
+
+
+@pytest.mark.parametrize(
+    ("source", "label"),
+    [
+        ("f\"{'#'=}\"", "'#'="),
+        ("f\"{f('a#b')  = !s:>5}\"", "f('a#b')  = "),
+        ("f\"{a['#'] == b}<a href='#' id={c=}\"", "<a href='#' id=c="),
+        ("f'{a # it is a\n=  # shown\n}'", "a \n=  \n"),
+    ],
+)
+def test_a_hole_that_shows_its_source_keeps_hashes_but_no_comments(source: str, label: str) -> None:
+    """Some Pythons take the first for the second."""
+    found = extract(source.encode()).body
+    assert found == concrete.facts_of(source).body
+    assert isinstance(found[0], facts.ExprStmt)
+    assert isinstance(found[0].value, facts.FString)
+    assert label in [part.value for part in found[0].value.parts if isinstance(part, facts.Constant)]
 
 
 def test_a_name_annotated_in_parentheses_is_read() -> None:

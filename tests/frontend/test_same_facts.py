@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from frontend.comparison import difference, is_readable
+from frontend.comparison import difference
 from frontend.snippets import EXPRESSIONS, F_STRINGS, STATEMENTS
 from sendonce.errors import ParseError
+from sendonce.frontend.abstract import reading as abstract
 from sendonce.frontend.concrete import reading as concrete
 from sendonce.frontend.text import decode
 
@@ -21,7 +22,7 @@ SAMPLE = 60
 
 def assert_same(source: bytes) -> None:
     """Both read the text, and alike."""
-    assert is_readable(decode(source))
+    assert abstract.facts_of(decode(source)) is not None
     concrete.facts_of(decode(source))
     assert difference(source) == ""
 

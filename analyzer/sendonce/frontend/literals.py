@@ -7,6 +7,9 @@ import unicodedata
 
 NUMBER_OF_BITS = 60
 _ESCAPE = re.compile(r"\\(?:N\{[^}]*\}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.DOTALL)
+_STRING_OR_COMMENT = re.compile(
+    r"""("{3}(?:\\.|.)*?"{3}|'{3}(?:\\.|.)*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|#[^\r\n]*""", re.DOTALL
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SIMPLE = {
     "\n": "",
@@ -31,6 +34,11 @@ def identifier(text: str) -> str:
 def storable(value: str) -> bool:
     """Whether the facts can be written with it: a lone surrogate has no UTF-8."""
     return value.isascii() or not _SURROGATE.search(value)
+
+
+def without_comments(source: str) -> str:
+    """The source of an expression with its comments taken out, as a self-documenting hole shows it."""
+    return _STRING_OR_COMMENT.sub(r"\1", source) if "#" in source else source
 
 
 def integer(text: str) -> int | None:

@@ -125,7 +125,7 @@ def _hole(c: Cursor, part: Any, raw: bool) -> list[str | Expr]:
     if part.equal is not None:
         c.pos += 1
         c.skip()
-        label = literals.unescaped(c.text[begin : c.pos], raw=True)
+        label = literals.unescaped(literals.without_comments(c.text[begin : c.pos]), raw=True)
         conversion = conversion or ("r" if part.format_spec is None else None)
     if part.conversion is not None:
         c.pos += 1 + len(part.conversion)
