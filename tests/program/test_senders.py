@@ -197,13 +197,28 @@ def send_off(campaign: Campaign):
 
 def given(request, title):
     post(title, request.body, request.to)
+
+def exported(name, pk):
+    export = loaded(name).get(pk=pk)
+    post(export.run().title, export.text, export.to)
+
+def start(request):
+    exported("orders", request.pk)
+
+def start_again(request):
+    exported("bills", request.pk)
 """
 
 
 def test_a_mail_without_a_name_is_called_after_what_sends_it(tmp_path: Path) -> None:
     sends = analysis_of(UNNAMED, tmp_path).inventory.sends
     found = {(one.place.line, one.template.value) for one in sends if one.place.path == "shop/views.py"}
-    assert found == {(6, "shop.views.now"), (15, "shop.views.send_off"), (18, "shop.views.given")}
+    assert found == {
+        (6, "shop.views.now"),
+        (15, "shop.views.send_off"),
+        (18, "shop.views.given"),
+        (22, "shop.views.exported"),
+    }
 
 
 HANDED_ON = """

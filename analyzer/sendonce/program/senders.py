@@ -15,7 +15,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.held import Site
 from sendonce.program.mail import Bound, Hole, Source
 from sendonce.program.symbols import Function, own_nodes
-from sendonce.program.templates import Templates
+from sendonce.program.templates import KEEPS_TEXT, Templates
 from sendonce.program.values import (
     Attr,
     Call,
@@ -69,12 +69,15 @@ class Senders:
                 return self.is_handed_on(found)
             case Attr(base=base) | Item(base=base) | Element(base=base) | Updated(base=base):
                 return self.is_handed_on(base)
-            case Call(func=Attr(base=base)):
-                return self.is_handed_on(base)
             case Call(func=ClassRef(), args=args):
                 return any(self.is_handed_on(arg) for arg in args)
-            case Call(func=External(), args=args) if args:
+            case Call(func=Attr(base=base, name=name)) if name in KEEPS_TEXT:
+                return self.is_handed_on(base)
+            case Call(func=External(dotted="builtins.str" | "builtins.bytes"), args=args) if args:
                 return self.is_handed_on(args[0])
+            case Call():
+                kept = self.evaluator.seen_through(value)
+                return kept is not value and self.is_handed_on(kept)
             case Union() | Text() | Op():
                 return any(self.is_handed_on(part) for part in value.parts())
             case _:

@@ -49,9 +49,10 @@ _SUBJECT = re.compile(r"^Subject:[ \t]*", re.MULTILINE | re.IGNORECASE)
 _SUFFIX = re.compile(
     r"(?:[_./-](?:subject|body|message|text|html|txt|plain|content|mail_body|mail_subject))+$", re.IGNORECASE
 )
-_KEEPS_TEXT = frozenset(
+KEEPS_TEXT = frozenset(
     ["capitalize", "format", "join", "lstrip", "replace", "rstrip", "splitlines", "strip", "title", "upper"]
 )
+"""Methods of a text that leave what it says."""
 _HOLDS_SUBJECT = re.compile(r"subject|title|headline", re.IGNORECASE)
 
 
@@ -275,7 +276,7 @@ class Templates:
     def _wrapped(self, source: Source, call: Call, sure: Confidence, last: bool) -> TemplateName | None:
         """A text inside a call that keeps it: a translation, `str`, `strip`, `" ".join(…)`, a rendered subject."""
         func, args = call.func, call.args
-        if isinstance(func, Attr) and func.name in _KEEPS_TEXT:
+        if isinstance(func, Attr) and func.name in KEEPS_TEXT:
             inner = args[0] if func.name == "join" and args else func.base
             return self._name(source, self.evaluator.resolve(inner), sure, last)
         is_lookup = isinstance(func, Attr) and func.name == "get"
