@@ -726,3 +726,153 @@ VIEWS = {
 def test_triggers_of_pyramid_views(program: str, expected: set[str], tmp_path: Path) -> None:
     found = {one for one in triggers(PYRAMID + dedent(program), tmp_path) if not one.startswith("unknown ")}
     assert found == expected
+
+
+WEBHOOKS = {
+    "a permission that compares signatures": (
+        """
+        --- shop/signing.py
+        import hashlib
+        import hmac
+        from rest_framework.permissions import BasePermission
+
+        def signature(data):
+            return hmac.new(b"secret", data, hashlib.sha256).hexdigest()
+
+        class IsSigned(BasePermission):
+            def has_permission(self, request, view):
+                return request.data["signature"] == signature(request.data)
+        --- shop/views.py
+        from rest_framework.views import APIView
+        from shop.signing import IsSigned
+        from .mail import receipt
+
+        class Fulfil(APIView):
+            permission_classes = (IsSigned,)
+
+            def post(self, request):
+                receipt(request.data)
+        """,
+        {"webhook shop.views.Fulfil.post"},
+    ),
+    "a decorator of the project that verifies": (
+        """
+        --- shop/signing.py
+        import functools
+        import hmac
+
+        def signed(view):
+            @functools.wraps(view)
+            def wrapper(request):
+                if not hmac.compare_digest(request.headers["Sign"], "x"):
+                    return None
+                return view(request)
+
+            return wrapper
+        --- shop/views.py
+        from django.urls import path
+        from shop.signing import signed
+        from .mail import receipt
+
+        @signed
+        def paid(request):
+            receipt(request)
+
+        urlpatterns = [path("paid/", paid)]
+        """,
+        {"webhook shop.views.paid"},
+    ),
+    "a header that a parameter names": (
+        """
+        --- shop/views.py
+        from fastapi import FastAPI, Header
+        from .mail import receipt
+
+        app = FastAPI()
+
+        @app.post("/leaks")
+        def leaks(github_public_key_signature: str = Header()):
+            receipt(github_public_key_signature)
+        """,
+        {"webhook shop.views.leaks"},
+    ),
+    "a view that signs what it sends on": (
+        """
+        --- shop/views.py
+        import hmac
+        from rest_framework.permissions import IsAuthenticated
+        from rest_framework.views import APIView
+        from .mail import receipt
+
+        class Checkout(APIView):
+            permission_classes = (IsAuthenticated,)
+
+            def post(self, request):
+                receipt(hmac.new(b"secret", request.data))
+        """,
+        {"controller shop.views.Checkout.post"},
+    ),
+    "pages on which people manage webhooks": (
+        """
+        --- shop/views.py
+        from django.contrib.auth.decorators import login_required
+        from django.contrib.auth.mixins import LoginRequiredMixin
+        from django.urls import path
+        from django.views import View
+        from .mail import receipt
+
+        @login_required
+        def webhook_status(request):
+            receipt(request)
+
+        class Webhooks(LoginRequiredMixin, View):
+            def post(self, request):
+                receipt(request)
+
+        def test_webhook(request):
+            receipt(request)
+
+        def stripe_webhook(request):
+            receipt(request)
+
+        def order_create_webhook(request):
+            receipt(request)
+
+        urlpatterns = [
+            path("e/", order_create_webhook),
+            path("a/", webhook_status),
+            path("b/", Webhooks.as_view()),
+            path("c/", test_webhook),
+            path("d/", stripe_webhook),
+        ]
+        """,
+        {
+            "controller shop.views.webhook_status",
+            "controller shop.views.Webhooks.post",
+            "controller shop.views.test_webhook",
+            "webhook shop.views.stripe_webhook",
+            "webhook shop.views.order_create_webhook",
+        },
+    ),
+    "functions of a pipeline that settings list": (
+        """
+        --- shop/settings.py
+        SOCIAL_AUTH_PIPELINE = ("social_core.pipeline.social_auth.social_details", "shop.pipeline.welcome")
+        SOCIAL_AUTH_EMAIL_VALIDATION_FUNCTION = "shop.pipeline.confirm"
+        --- shop/pipeline.py
+        from .mail import receipt
+
+        def welcome(backend, user, **kwargs):
+            receipt(user)
+
+        def confirm(strategy, backend, code, partial_token):
+            receipt(code)
+        """,
+        {"controller shop.pipeline.welcome", "controller shop.pipeline.confirm"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("program", "expected"), WEBHOOKS.values(), ids=WEBHOOKS)
+def test_webhooks_and_controllers(program: str, expected: set[str], tmp_path: Path) -> None:
+    assert triggers(program, tmp_path) == expected

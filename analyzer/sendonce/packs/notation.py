@@ -23,7 +23,8 @@ VALUE = re.compile(
 )
 
 _SHAPES = """
-    calls attributes decorators registers bases starts blocks verifies exempts again signals sends within fires
+    calls attributes decorators registers bases starts blocks verifies signs people exempts again signals sends within
+    fires
     contexts begins writes rows statements commits rollbacks savepoints covers columns constraints foreign conflicts
     needs
     releases reads selects excludes inserts updates saves deletes distinct joins loops clients classes injected outboxes
@@ -38,7 +39,8 @@ _ARGUMENTS = """
 _FREE = """
     parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique
     limit endless redelivers scopes methods functions settings kinds lists after autocommits words
-    weak_words event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides rounds
+    weak_words managing gates event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides
+    rounds
     Setting.names correlation entity what addresses modules by
 """
 _NOTATIONS: dict[str, Notation] = {

@@ -52,7 +52,7 @@ class JobDecorators:
 
     def _hands_on(self, function: Function, steps: int) -> bool:
         """Whether a function, or one inside it, calls a library's decorator of jobs."""
-        inside = [one for one in function.module.functions.values() if one is function or _is_within(one, function)]
+        inside = [one for one in function.module.functions.values() if one is function or is_within(one, function)]
         sites = [site for one in inside for site in self.flows.of(one).sites]
         if any(True for site in sites for _ in self.evaluator.jobs_of(site.call)):
             return True
@@ -169,7 +169,8 @@ def _decorators(candidate: Function) -> set[facts.Span]:
     return {decorator.at for node in nodes if isinstance(node, facts.Def) for decorator in node.decorators}
 
 
-def _is_within(inner: Function, outer: Function) -> bool:
+def is_within(inner: Function, outer: Function) -> bool:
+    """Whether one function stands inside another."""
     parent = inner.parent
     while parent is not None:
         if parent is outer:

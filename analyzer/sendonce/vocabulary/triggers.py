@@ -20,6 +20,9 @@ class Trigger(Entry, frozen=True, kw_only=True):
     attributes: dict[str, tuple[str, ...]] = {}
     """Class attributes that name a class whose methods the framework calls:
     `serializer_class = ["create", "update"]`."""
+    gates: dict[str, tuple[str, ...]] = {}
+    """Class attributes that list classes which decide whether a request may pass, and the methods that do it:
+    `permission_classes = ["has_permission"]`."""
     functions: tuple[str, ...] = ()
     """Project functions known by convention: `path glob::name`, such as
     `*/management/commands/*.py::Command.handle`."""
@@ -57,6 +60,12 @@ class Webhook(Entry, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     weak_words: tuple[str, ...] = ()
     """Words that count only beside a second sign (a raw body read, a csrf exemption)."""
+    signs: tuple[str, ...] = ()
+    """Calls that make a signature: in what decides whether a request may pass they are as sure as `verifies`."""
+    people: tuple[str, ...] = ()
+    """Decorators, base classes and gates that let a logged-in person pass: such a page only manages webhooks."""
+    managing: tuple[str, ...] = ()
+    """Words beside `words` in a name that say so too (`test_webhook`, `WebhookListView`)."""
     exempts: tuple[str, ...] = ()
     """Decorators and reads that are that second sign."""
     event_id: tuple[str, ...] = ()
