@@ -35,6 +35,10 @@ HopKind = Literal[
     "send",
 ]
 
+Why = Literal["exact", "typed", "framework", "table", "override", "unique name"]
+"""What an edge of the call graph rests on: the very object, the class of the receiver, what a library does with what
+it is given, one of several values, a method of a subclass, or nothing but a name that only one class has."""
+
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 CONFIDENCES: tuple[Confidence, ...] = ("low", "medium", "high")
 

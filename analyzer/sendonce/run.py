@@ -5,16 +5,17 @@ files ──index──▶ slice ──parse──▶ facts ──link──▶ 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from sendonce import checks, policy
 from sendonce.config import Settings
-from sendonce.findings import Report
+from sendonce.findings import Problem, Report
 from sendonce.frontend.collector import paused_collector
 from sendonce.packs import load_packs
 from sendonce.policy import Rule
-from sendonce.program.analysis import analyse
+from sendonce.program import graph
+from sendonce.program.analysis import analyse, linked
 from sendonce.target import Target
 
 
@@ -44,3 +45,25 @@ def analyze(target: Target, settings: Settings) -> Report:
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
         unresolved=analysis.unresolved,
     )
+
+
+@dataclass(frozen=True)
+class Graphed:
+    """A call graph, how many files the tree has, and the files that could not be used."""
+
+    graph: graph.CallGraph
+    files: int
+    problems: tuple[Problem, ...]
+
+
+def call_graph(target: Target, settings: Settings, whole: bool) -> Graphed:
+    """The call graph of a tree: what leads to mail, or (`whole`) every application function.
+
+    Raises `UsageError`, `ConfigError` or `PackError` if the question itself is wrong.
+    """
+    packs = load_packs(settings.rules)
+    sources = target.sources(settings)
+    with paused_collector():
+        analysis = (linked if whole else analyse)(sources, packs, settings)
+        found = graph.whole(analysis) if whole else graph.mail_slice(analysis)
+    return Graphed(found, len(sources.files), tuple(sorted({*sources.problems, *analysis.problems})))

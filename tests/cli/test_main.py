@@ -40,6 +40,7 @@ def test_help_lists_the_commands(cli):
     assert [line.split()[0] for line in lines[lines.index("Commands:") + 1 :]] == [
         "check",
         "explain",
+        "graph",
         "inventory",
         "packs",
     ]

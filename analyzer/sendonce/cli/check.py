@@ -121,7 +121,7 @@ def _check(target: Target, settings: Settings, common: Common, choice: Choice) -
         report = analyze(target, settings)
     tell_problems(report.problems)
     if not choice.allow_empty:
-        require_files(report, target, settings)
+        require_files(report.stats.files, target, settings)
     if common.verbose:
         tell_unresolved(report)
     to_terminal = choice.output_file is None and sys.stdout.isatty()

@@ -42,7 +42,7 @@ def command(path: Path, output_format: InventoryFormat, output_file: Path | None
     with progress(common.quiet):
         report = analyze(target, settings)
     tell_problems(report.problems)
-    require_files(report, target, settings)
+    require_files(report.stats.files, target, settings)
     if common.verbose:
         tell_unresolved(report)
     view = View(Sources(target.root).lines, common.colored(output_file is None and sys.stdout.isatty()))

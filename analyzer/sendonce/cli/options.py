@@ -114,9 +114,9 @@ def tell_unresolved(report: Report) -> None:
     click.echo(f"sendonce: {plural(known, 'unresolved call')}, {figures}, {report.stats.seconds:.2f} s", err=True)
 
 
-def require_files(report: Report, target: Target, settings: Settings) -> None:
+def require_files(files: int, target: Target, settings: Settings) -> None:
     """Raises `UsageError` if there was nothing to analyse."""
-    if not report.stats.files:
+    if not files:
         excluded = f" (excluded in {settings.source}?)" if settings.exclude or settings.extend_exclude else ""
         raise UsageError(
             f"no Python files to analyse below {target.root}{excluded};"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from sendonce.config import Settings
@@ -91,11 +92,30 @@ def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = Fa
     With `whole`, every file is parsed and every function linked beforehand, instead of those that the
     search from the sends asks for: the answer must be the same, and the tests compare the two.
     """
-    # Code that calls deeply is followed deeply.
+    with _deeply():
+        return _analysed(sources, packs, settings, whole)
+
+
+def linked(sources: Sources, packs: Packs, settings: Settings) -> Analysis:
+    """A tree with every application function linked, whether it leads to mail or not; no mail is looked for."""
+    problems: list[Problem] = []
+    index = WordIndex(sources)
+    with _deeply():
+        analysis = _prepared(Program(sources, index, packs, lambda file: _facts(sources, file, problems)), settings)
+        analysis.callers.link_all()
+        analysis.callers.link_fired()
+    analysis.problems = tuple(sorted({*problems, *index.problems}))
+    analysis.stats = Stats(files=len(sources.files), lines=index.lines)
+    return analysis
+
+
+@contextmanager
+def _deeply() -> Iterator[None]:
+    """Code that calls deeply is followed deeply."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST))
     try:
-        return _analysed(sources, packs, settings, whole)
+        yield
     finally:
         sys.setrecursionlimit(before)
 

@@ -54,17 +54,40 @@ class Callers:
         """The edges known to lead to a function."""
         return tuple(self._into.get(function, ()))
 
-    def link_all(self) -> None:
-        """Parses every application file and links every function in it."""
+    def edges(self) -> Iterator[Edge]:
+        """All edges known."""
+        for _, found in sorted(self._into.items()):
+            yield from found
+
+    def linked(self) -> Iterator[Function]:
+        """The functions of all application files, which are parsed for it."""
         for file in self.program.sources.files:
             module = self.program.module_of(file) if file.role == "application" else None
-            for function in module.functions.values() if module is not None else ():
-                self._link(function)
+            yield from module.functions.values() if module is not None else ()
+
+    def link_all(self) -> None:
+        """Parses every application file and links every function in it."""
+        for function in self.linked():
+            self._link(function)
+
+    def link_fired(self) -> None:
+        """Adds the edges that no call site shows: from what fires signals, ends jobs or names them by a text.
+
+        All functions must be linked.
+        """
+        for function in self.linked():
+            self._indirect(function)
 
     def search(self, id: str) -> list[Edge]:
         """Links everything that may call a function; gives the new edges, whatever they lead to."""
         function = self.program.function(id)
         self._link_callers(function)
+        self._indirect(function)
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def _indirect(self, function: Function) -> None:
+        """Adds the edges into a function that no call site of its own shows."""
         for edge in self.loose.wanted(function):
             self._add(edge)
         for edge in self.connections.firing(function, self._link):
@@ -72,8 +95,6 @@ class Callers:
         for edge in (*self._after_jobs(function), *self.named_jobs.enqueuing(function, self._link)):
             if all(one.site is not edge.site for one in self.into(function.id)):
                 self._add(edge)
-        fresh, self._fresh = self._fresh, []
-        return fresh
 
     def _link_callers(self, function: Function) -> None:
         """Links the candidates for a function's callers, and for those of one that calls it on what it was given."""

@@ -276,7 +276,9 @@ class Connections:
         crossing = edge.crossings[-1]
         binding = {**crossing.binding, **self._passed(self.program.function(edge.target), fired.saved)}
         callee = crossing.callee or edge.target
-        signal = Crossing(fired.site, "signal", binding, within=fired.within, callee=callee, stored=stored)
+        signal = Crossing(
+            fired.site, "signal", binding, within=fired.within, callee=callee, why="framework", stored=stored
+        )
         return Edge(edge.target, (*edge.crossings[:-1], signal))
 
     def _passed(self, target: Function, row: Saved | None) -> dict[Param, Value]:
@@ -308,5 +310,5 @@ def _with_event(target: Function, edge: Edge, site: Site, event: Value) -> Edge:
     free = [p.name for p in target.params if binding.get(Param(target.id, p.name)) is None]
     if free:
         binding[Param(target.id, free[0])] = event
-    fired = Crossing(site, "signal", binding, "medium", callee=crossing.callee or edge.target)
+    fired = Crossing(site, "signal", binding, "medium", callee=crossing.callee or edge.target, why="framework")
     return Edge(edge.target, (*edge.crossings[:-1], fired))

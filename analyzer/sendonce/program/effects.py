@@ -69,7 +69,7 @@ class Effects:
             return True
         if depth >= MAX_DEPTH:
             return False
-        for ref, names, args, _ in self.linker.callables(call.func):
+        for ref, names, args, *_ in self.linker.callables(call.func):
             function = self.evaluator.program.function(ref.id)
             binding = arguments.bind(self.evaluator, ref, (*names, *call.names), (*args, *call.args))
             for site in self.flows.of(function).sites:

@@ -54,7 +54,7 @@ class Loose:
         self._tried.add(site)
         ref = FunctionRef(function.id, func.base)
         binding = arguments.bind(self.evaluator, ref, site.call.names, site.call.args)
-        yield Edge(function.id, (Crossing(site, "call", binding, "low", callee=function.id),))
+        yield Edge(function.id, (Crossing(site, "call", binding, "low", callee=function.id, why="unique name"),))
 
     def unresolved(self, functions: Iterable[Function]) -> Iterator[Related]:
         """The calls that may lead to one of these functions, by place."""

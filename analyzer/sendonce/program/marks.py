@@ -121,7 +121,7 @@ class Marks:
         found = set(self._own_writes(call))
         if found or depth >= MAX_DEPTH:
             return frozenset(found)
-        for ref, names, args, _ in self.linker.callables(call.func):
+        for ref, names, args, *_ in self.linker.callables(call.func):
             binding = arguments.bind(self.evaluator, ref, (*names, *call.names), (*args, *call.args))
             flow = self.flows.of(self.program.function(ref.id))
             for write in flow.writes:

@@ -125,7 +125,7 @@ class NamedJobs:
         binding = arguments.bind(
             self.evaluator, FunctionRef(function.id), (*("",) * len(first), *names), (*first, *args)
         )
-        crossing = Crossing(site, "enqueue", binding, "medium", entry or ENQUEUE, callee=function.id)
+        crossing = Crossing(site, "enqueue", binding, "medium", entry or ENQUEUE, callee=function.id, why="framework")
         later = () if entry is not None or self._enqueues_now(site) else (Crossing(site, "defer"),)
         return Edge(function.id, (crossing, *later))
 

@@ -322,7 +322,7 @@ class Outcomes:
             return None
         found: list[tuple[Exit, Scene]] = []
         any_target = False
-        for ref, names, args, _ in self.linker.callables(self._called(call).func):
+        for ref, names, args, *_ in self.linker.callables(self._called(call).func):
             any_target = True
             function = self.program.function(ref.id)
             flow = self.flows.of(function)

@@ -105,7 +105,7 @@ class Writes:
         yield from ((one, at) for one in own)
         if own or depth >= MAX_DEPTH:
             return
-        for ref, names, args, _ in self.linker.callables(call.func):
+        for ref, names, args, *_ in self.linker.callables(call.func):
             function = self.program.function(ref.id)
             flow = self.flows.of(function)
             if len(flow.sites) <= MAX_SITES and not flow.yields:
@@ -144,7 +144,7 @@ class Writes:
         self, context: Call
     ) -> Iterator[tuple[bool, Function, dict[Param, Value], tuple[facts.Span, bool] | None]]:
         """The code of a context manager that runs on the way in (false) and on the way out (true)."""
-        for ref, names, args, _ in self.linker.callables(context.func):
+        for ref, names, args, *_ in self.linker.callables(context.func):
             function = self.program.function(ref.id)
             flow = self.flows.of(function)
             if flow.yields:

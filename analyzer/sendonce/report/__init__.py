@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
 
 from sendonce.findings import Report
+
+if TYPE_CHECKING:
+    from sendonce.program.graph import CallGraph
 
 Format = Literal["full", "concise", "json"]
 FORMATS: tuple[Format, ...] = ("full", "concise", "json")
 InventoryFormat = Literal["text", "json"]
 INVENTORY_FORMATS: tuple[InventoryFormat, ...] = ("text", "json")
+GraphFormat = Literal["json", "dot", "mermaid", "graphml"]
+GRAPH_FORMATS: tuple[GraphFormat, ...] = ("json", "dot", "mermaid", "graphml")
 
 
 @dataclass(frozen=True)
@@ -47,3 +53,9 @@ def render_inventory(format_: InventoryFormat, report: Report, view: View) -> st
     from sendonce.report import inventory_text
 
     return inventory_text.render(report, view)
+
+
+def render_graph(format_: GraphFormat, graph: CallGraph) -> str:
+    """A call graph as text that ends in a line break."""
+    text: str = import_module(f"sendonce.report.graph_{format_}").render(graph)
+    return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sendonce.findings import Confidence, weakest
+from sendonce.findings import Confidence, Why, weakest
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.link.given import invoke_arguments
@@ -44,10 +44,11 @@ class Callee(NamedTuple):
     names: tuple[str, ...] = ()
     args: tuple[Value, ...] = ()
     sure: Confidence = "high"
+    why: Why = "exact"
 
     def with_more(self, names: tuple[str, ...], args: tuple[Value, ...]) -> Callee:
         """The same function, holding some more arguments."""
-        return Callee(self.ref, (*self.names, *names), (*self.args, *args), self.sure)
+        return self._replace(names=(*self.names, *names), args=(*self.args, *args))
 
 
 class Callables:
@@ -116,10 +117,9 @@ class Callables:
             return
         resolved = self.evaluator.resolve(value)
         found = options(resolved)
-        sure: Confidence = "high" if len(found) == 1 else "medium"
         for option in found:
             for callee in self._callable(option, depth):
-                yield callee._replace(sure=weakest(sure, callee.sure))
+                yield callee if len(found) == 1 else callee._replace(sure=weakest("medium", callee.sure), why="table")
 
     def _callable(self, option: Value, depth: int) -> Iterator[Callee]:
         match option:
@@ -205,9 +205,9 @@ class Callables:
             for cls in self.evaluator.hierarchy.overriding(one.id, function.name)
             if function.name in cls.methods and cls.methods[function.name] is not function
         ]
-        yield Callee(ref, sure="medium" if others else "high")
+        yield Callee(ref, sure="medium" if others else "high", why="typed")
         for other in others:
-            yield Callee(FunctionRef(other.id, ref.receiver), sure="medium")
+            yield Callee(FunctionRef(other.id, ref.receiver), sure="medium", why="override")
 
 
 def _may_be_in(module: str, home: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from sendonce import vocabulary as v
-from sendonce.findings import Confidence, HopKind, weakest
+from sendonce.findings import Confidence, HopKind, Why, weakest
 from sendonce.program.held import Site
 from sendonce.program.values import Attr, Call, Op, Param, Value
 
@@ -33,6 +33,7 @@ class Crossing:
     """What must be true for this callee to be the one: the key of a table that it was taken from."""
     callee: str = ""
     """The id of the function that the crossing leads into, where it leads into one of the project."""
+    why: Why = "exact"
     stored: bool = False
     """The callee runs once the call at the site has put a new row into the database."""
 
@@ -108,7 +109,7 @@ class Reached:
         edges = []
         for edge in self.edges:
             first, *rest = edge.crossings
-            unsure = replace(first, confidence=weakest(first.confidence, "medium"))
+            unsure = replace(first, confidence=weakest(first.confidence, "medium"), why="table")
             edges.append(replace(edge, crossings=(unsure, *rest)))
         return Reached(edges, self.opens, self.handed)
 
@@ -139,6 +140,8 @@ class Way:
     site: Site
     hop: HopKind = "call"
     outer: tuple[Crossing, ...] = ()
+    by_library: bool = False
+    """A library calls what it is given."""
 
     def apart(self) -> Way:
         """The same way, with what is found kept apart."""

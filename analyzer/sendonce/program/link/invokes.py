@@ -30,7 +30,9 @@ class Invokes:
         for _, entry in self.evaluator.lookup(self.packs.invokes, call.func):
             if entry.wraps or not arguments.holds(self.evaluator, call, entry.when):
                 continue
-            inner = way if entry.hop == "call" else replace(way, hop=entry.hop, outer=way.around)
+            inner = replace(way, by_library=True)
+            if entry.hop != "call":
+                inner = replace(inner, hop=entry.hop, outer=way.around)
             used |= self._methods(inner, entry, call) if entry.methods else self._functions(inner, entry, call)
         return used
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sendonce import vocabulary as v
-from sendonce.findings import Confidence, weakest
+from sendonce.findings import Confidence, Why, weakest
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
@@ -163,11 +163,12 @@ class Linker:
         """Adds what one of the values that a call may mean leads to."""
         some = False
         for choice, test in self.choices.of(callee):
-            for ref, names, args, confidence in list(self.callables(choice)):
+            for ref, names, args, confidence, why in list(self.callables(choice)):
                 some = True
                 sure_of = weakest(sure, confidence, "high" if choice is callee else "medium")
                 given = ((*names, *call.names), (*args, *call.args))
-                self.enter(way, ref, *given, confidence=sure_of, callee=choice, test=test)
+                reason = why if sure == "high" and choice is callee else "table"
+                self.enter(way, ref, *given, confidence=sure_of, callee=choice, test=test, why=reason)
             if choice is not callee and self.choices.is_open(choice):
                 some = True
                 way.found.opens.append(Open(choice, call.names, call.args, way.site, way.hop, way.outer, test=test))
@@ -192,12 +193,14 @@ class Linker:
         unique: bool = False,
         test: Value | None = None,
         within: str = "",
+        why: Why = "exact",
     ) -> None:
         """Adds the edge into a project function, and those through it to functions that it is given."""
         binding = arguments.bind(self.evaluator, ref, names, args)
         method = callee if isinstance(callee, Attr) and isinstance(callee.base, Param) else None
+        reason = "framework" if way.hop != "call" or way.by_library else why
         crossing = Crossing(
-            way.site, way.hop, binding, confidence, enqueue, within, unique, method, callee=ref.id, test=test
+            way.site, way.hop, binding, confidence, enqueue, within, unique, method, test, ref.id, reason
         )
         way.found.edges.append(Edge(ref.id, (crossing, *way.outer)))
         if not any(self.choices.carries(value) for value in binding.values()):
