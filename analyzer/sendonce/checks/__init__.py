@@ -28,6 +28,8 @@ from sendonce.checks import (
     sends_on_every_save,
     shared_marker,
     unbounded_retry,
+    webhook_acks_before_record,
+    webhook_sends_before_reply,
     webhook_without_event_id,
 )
 from sendonce.checks.base import Rule
@@ -53,6 +55,8 @@ RULES: tuple[Rule, ...] = (
     job_without_key.RULE,
     redelivered_job.RULE,
     webhook_without_event_id.RULE,
+    webhook_sends_before_reply.RULE,
+    webhook_acks_before_record.RULE,
     reservation_not_unique.RULE,
     claim_released_before_send.RULE,
     fail_open_guard.RULE,

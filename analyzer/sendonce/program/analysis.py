@@ -20,8 +20,11 @@ from sendonce.findings import (
 )
 from sendonce.index import WordIndex
 from sendonce.packs import Packs
+from sendonce.program.acks import Acks
+from sendonce.program.awaits import Awaits
 from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
+from sendonce.program.durable import Durable
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
@@ -62,6 +65,8 @@ class Analysis:
     records: Records
     starts: Starts
     repeating: Repeating
+    awaits: Awaits
+    acks: Acks
     settings: Settings
     paths: tuple[Path, ...] = ()
     inventory: Inventory = field(default_factory=Inventory)
@@ -160,6 +165,9 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
     memory = Memory(evaluator, flows, linker, claims.outcomes)
     selections = Selections(memory, claims.stability)
     starts = Starts(evaluator, linker, callers.registry, flows)
+    awaits = Awaits(program)
+    repeating = Repeating(evaluator, flows, linker, selections)
+    durable = Durable(evaluator, flows, linker, claims, memory)
     return Analysis(
         program,
         evaluator,
@@ -173,7 +181,9 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         selections,
         None,  # type: ignore[arg-type]  # made when the paths are known
         starts,
-        Repeating(evaluator, flows, linker, selections),
+        repeating,
+        awaits,
+        Acks(durable, awaits, repeating.escapes),
         settings,
     )
 

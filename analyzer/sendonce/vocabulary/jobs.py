@@ -117,6 +117,8 @@ class Invoke(Entry, frozen=True, kw_only=True):
     parameter holds what it returns or yields; what follows its `yield` runs after the body."""
     lists: tuple[str, ...] = ()
     """Class attributes of the receiver's class that list more functions or methods to call."""
+    answered: bool = False
+    """The function runs in the same process once the request has been answered."""
 
 
 class Setting(Entry, frozen=True, kw_only=True):
