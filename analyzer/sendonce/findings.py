@@ -33,6 +33,7 @@ HopKind = Literal[
     "transaction",
     "reservation",
     "send",
+    "log",
 ]
 
 Why = Literal["exact", "typed", "framework", "table", "override", "unique name"]

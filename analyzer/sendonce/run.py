@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from sendonce import checks, policy
-from sendonce.config import Settings
+from sendonce.config import Settings, nearest
+from sendonce.errors import UsageError
 from sendonce.findings import Problem, Report
 from sendonce.frontend.collector import paused_collector
 from sendonce.packs import load_packs
 from sendonce.policy import Rule
-from sendonce.program import graph
-from sendonce.program.analysis import analyse, linked
+from sendonce.program import graph, timeline
+from sendonce.program.analysis import Analysis, analyse, linked
 from sendonce.target import Target
 
 
@@ -67,3 +68,40 @@ def call_graph(target: Target, settings: Settings, whole: bool) -> Graphed:
         analysis = (linked if whole else analyse)(sources, packs, settings)
         found = graph.whole(analysis) if whole else graph.mail_slice(analysis)
     return Graphed(found, len(sources.files), tuple(sorted({*sources.problems, *analysis.problems})))
+
+
+@dataclass(frozen=True)
+class Traced:
+    """The timelines asked for, how many files the tree has, and the files that could not be used."""
+
+    timelines: tuple[timeline.Timeline, ...]
+    files: int
+    problems: tuple[Problem, ...]
+
+
+def timelines(target: Target, settings: Settings, what: str | tuple[str, int]) -> Traced:
+    """The timelines of a mail, by its name, or of all ways over a line of a file (its path and number).
+
+    Raises `UsageError` if nothing on a way to a mail is meant, `ConfigError` or `PackError` as `analyze` does.
+    """
+    packs = load_packs(settings.rules)
+    sources = target.sources(settings)
+    with paused_collector():
+        analysis = analyse(sources, packs, settings)
+        paths = (
+            timeline.of_template(analysis.paths, what) if isinstance(what, str) else timeline.through(analysis, *what)
+        )
+        if not paths and sources.files:
+            raise UsageError(_not_found(analysis, what))
+        findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules())
+        made = timeline.Timelines(analysis, tuple(findings))
+        found = tuple(made.of(path) for path in paths)
+    return Traced(found, len(sources.files), tuple(sorted({*sources.problems, *analysis.problems})))
+
+
+def _not_found(analysis: Analysis, what: str | tuple[str, int]) -> str:
+    """What to say where no way is meant."""
+    if not isinstance(what, str):
+        return f"no known way to a mail goes over {what[0]}:{what[1]}; `sendonce inventory` lists sends and triggers"
+    names = sorted({path.mail.template.value or "" for path in analysis.paths if path.mail.template is not None})
+    return f"no mail with a known trigger is called {what!r}{nearest(what, names)}; `sendonce inventory` lists them"

@@ -15,7 +15,7 @@ import click
 from sendonce import __version__
 from sendonce.errors import SendonceError
 
-COMMANDS = ("check", "explain", "graph", "inventory", "packs")
+COMMANDS = ("check", "explain", "graph", "inventory", "packs", "trace")
 FAULT = 2
 """Exit code of wrong usage, wrong configuration and internal faults."""
 

@@ -11,11 +11,14 @@ from sendonce.findings import Report
 
 if TYPE_CHECKING:
     from sendonce.program.graph import CallGraph
+    from sendonce.program.timeline import Timeline
 
 Format = Literal["full", "concise", "json"]
 FORMATS: tuple[Format, ...] = ("full", "concise", "json")
 InventoryFormat = Literal["text", "json"]
 INVENTORY_FORMATS: tuple[InventoryFormat, ...] = ("text", "json")
+TraceFormat = Literal["text", "json"]
+TRACE_FORMATS: tuple[TraceFormat, ...] = ("text", "json")
 GraphFormat = Literal["json", "dot", "mermaid", "graphml"]
 GRAPH_FORMATS: tuple[GraphFormat, ...] = ("json", "dot", "mermaid", "graphml")
 
@@ -58,4 +61,10 @@ def render_inventory(format_: InventoryFormat, report: Report, view: View) -> st
 def render_graph(format_: GraphFormat, graph: CallGraph) -> str:
     """A call graph as text that ends in a line break."""
     text: str = import_module(f"sendonce.report.graph_{format_}").render(graph)
+    return text
+
+
+def render_timelines(format_: TraceFormat, timelines: Sequence[Timeline], view: View) -> str:
+    """Timelines as text that ends in a line break."""
+    text: str = import_module(f"sendonce.report.trace_{format_}").render(timelines, view)
     return text

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sendonce.findings import Finding, Place, Related, Report, Step, Trigger
+from sendonce.findings import Finding, Place, Related, Report, Trigger
 from sendonce.report import View
-from sendonce.report.text import Paint, excerpt, paragraph, shown, statistics, summary, visible, where
-
-_HOP_WIDTH = 12
+from sendonce.report.text import (
+    HOP_WIDTH,
+    Paint,
+    excerpt,
+    numbered,
+    paragraph,
+    shown,
+    statistics,
+    summary,
+    visible,
+    where,
+)
 
 
 def render(report: Report, view: View) -> str:
@@ -30,7 +39,7 @@ class _Writer:
         if finding.trace:
             yield ""
             for number, step in enumerate(finding.trace, 1):
-                yield from self._step(number, step)
+                yield from numbered(number, step, self.view.lines(step.place.path), self.paint)
         yield from self._others(finding)
         yield ""
         yield from paragraph("Why", finding.message)
@@ -58,14 +67,6 @@ class _Writer:
         if carets:
             yield self.paint(" " * 6 + " | ", dim=True) + " " * start + self.paint(carets, fg="red")
 
-    def _step(self, number: int, step: Step) -> Iterator[str]:
-        note = f"  {visible(step.note)}" if step.note else ""
-        hop = self.paint(f"{step.hop:<{_HOP_WIDTH}}", fg="blue")
-        yield f"  {number:>2} {hop} {visible(step.place.path)}:{step.place.line}  {visible(step.function)}{note}"
-        text = excerpt(self.view.lines(step.place.path), step.place.line)
-        if text:
-            yield " " * (_HOP_WIDTH + 6) + self.paint(f"{step.place.line} | ", dim=True) + text.strip()
-
     def _others(self, finding: Finding) -> Iterator[str]:
         """Triggers beside the one whose path is shown, and related places."""
         first = finding.trace[0].place if finding.trace else None
@@ -82,7 +83,7 @@ class _Writer:
     def _trigger(self, trigger: Trigger) -> str:
         detail = f"  {visible(trigger.detail)}" if trigger.detail else ""
         place = f"{visible(trigger.place.path)}:{trigger.place.line}"
-        return f"    {trigger.kind:<{_HOP_WIDTH}} {place}  {visible(trigger.function)}{detail}"
+        return f"    {trigger.kind:<{HOP_WIDTH}} {place}  {visible(trigger.function)}{detail}"
 
     def _related(self, related: Sequence[Related]) -> Iterator[str]:
         for other in related:

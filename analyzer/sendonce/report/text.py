@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from sendonce.findings import SEVERITIES, Finding, Place, Report, Severity
+from sendonce.findings import SEVERITIES, Finding, Place, Report, Severity, Step
 
 WIDTH = 100
+HOP_WIDTH = 12
 _LONGEST_EXCERPT = 160
 _COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "cyan"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -60,6 +61,16 @@ def excerpt(lines: Sequence[str], line: int) -> str:
         return ""
     text = visible(lines[line - 1]).rstrip()
     return text if len(text) <= _LONGEST_EXCERPT else text[: _LONGEST_EXCERPT - 1] + "…"
+
+
+def numbered(number: int, step: Step, lines: Sequence[str], paint: Paint) -> Iterator[str]:
+    """A step of a path with its number, and its line in the source."""
+    note = f"  {visible(step.note)}" if step.note else ""
+    hop = paint(f"{step.hop:<{HOP_WIDTH}}", fg="blue")
+    yield f"  {number:>2} {hop} {visible(step.place.path)}:{step.place.line}  {visible(step.function)}{note}"
+    text = excerpt(lines, step.place.line)
+    if text:
+        yield " " * (HOP_WIDTH + 6) + paint(f"{step.place.line} | ", dim=True) + text.strip()
 
 
 def paragraph(label: str, text: str, indent: int = 2) -> Iterator[str]:

@@ -1,0 +1,49 @@
+"""Timelines for people: by mail and send, each way with its numbered steps and where it can double."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sendonce.findings import Finding
+from sendonce.program.paths import Path, place_of
+from sendonce.program.timeline import Timeline
+from sendonce.report import View
+from sendonce.report.text import Paint, numbered, paragraph, plural, visible
+
+
+def render(timelines: Sequence[Timeline], view: View) -> str:
+    """Each timeline under its mail, with a blank line between them, then how many there are."""
+    paint = Paint(view.color)
+    blocks = ["\n".join(_timeline(timeline, view, paint)) for timeline in timelines]
+    doubled = sum(1 for timeline in timelines if timeline.findings)
+    ways = f"{plural(len(timelines), 'way')} from a trigger to the mail"
+    return "\n\n".join([*blocks, f"{ways}, {doubled} with findings."]) + "\n"
+
+
+def _timeline(timeline: Timeline, view: View, paint: Paint) -> Iterator[str]:
+    yield from _title(timeline.path, paint)
+    yield ""
+    for number, step in enumerate(timeline.steps, 1):
+        yield from numbered(number, step, view.lines(step.place.path), paint)
+    if timeline.findings:
+        yield ""
+        yield "  Can double here:"
+        for finding in timeline.findings:
+            yield from _finding(finding, paint)
+
+
+def _title(path: Path, paint: Paint) -> Iterator[str]:
+    template = path.mail.template
+    name = visible(template.value) if template is not None and template.value else "(no template known)"
+    send = path.mail.bound.place if path.mail.bound is not None else place_of(path.send)
+    trigger = path.trigger
+    detail = f"  {visible(trigger.detail)}" if trigger.detail else ""
+    yield f"{paint(name, bold=True)}  sent at {visible(send.path)}:{send.line}"
+    yield f"  from {trigger.kind} {visible(trigger.function)}{detail}  ({path.confidence} confidence)"
+
+
+def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
+    label = paint.severity(finding.severity, f"{finding.code} {finding.name}")
+    place = f"{visible(finding.place.path)}:{finding.place.line}"
+    yield f"    {label}: {finding.severity}, {finding.confidence} confidence  {place}"
+    yield from paragraph("Why", finding.message, indent=6)
