@@ -34,7 +34,7 @@ _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base
     handler detail when name bound schedule job args kwargs function on items signal sender object uid then expiry
     Repeat.limit only Unique.names Repeat.names model statement partial Claim.fields Store.fields arguments to back
-    status defers spares silent weak register_key register_name factory
+    status defers spares silent weak register_key register_name factory shares
 """
 _FREE = """
     parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique

@@ -33,10 +33,12 @@ from sendonce.program.link import Linker
 from sendonce.program.mail import Guard
 from sendonce.program.memory import Memory
 from sendonce.program.paths import Path
+from sendonce.program.processes import Processes
 from sendonce.program.program import Program
 from sendonce.program.providers import Providers
 from sendonce.program.records import Records
 from sendonce.program.repeating import Repeating
+from sendonce.program.schedulers import Schedulers
 from sendonce.program.selections import Selections
 from sendonce.program.starts import Start, Starts
 from sendonce.program.summaries import Entry, Summaries
@@ -67,6 +69,7 @@ class Analysis:
     repeating: Repeating
     awaits: Awaits
     acks: Acks
+    schedulers: Schedulers
     settings: Settings
     paths: tuple[Path, ...] = ()
     inventory: Inventory = field(default_factory=Inventory)
@@ -184,6 +187,7 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         repeating,
         awaits,
         Acks(durable, awaits, repeating.escapes),
+        Schedulers(Processes(callers, starts, flows), linker, flows),
         settings,
     )
 

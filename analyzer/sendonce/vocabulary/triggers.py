@@ -35,6 +35,8 @@ class Trigger(Entry, frozen=True, kw_only=True):
     """Calls that start the scheduler in this process; without one its jobs run nowhere here."""
     blocks: tuple[str, ...] = ()
     """Those of `starts` that never return: they have a process of their own."""
+    shares: tuple[str, ...] = ()
+    """Arguments of `starts` (`"receiver:data_store|0"`) with a store through which schedulers take turns."""
     around: bool = False
     """Runs around the handlers of requests (middleware): outside a transaction that a setting puts them in."""
     startup: bool = False

@@ -10,7 +10,7 @@ from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.link.edges import Way
 from sendonce.program.link.given import invoke_arguments
-from sendonce.program.values import Attr, Call, ClassRef, Element, FunctionRef, Seq, Some, Value
+from sendonce.program.values import Attr, Call, ClassRef, Element, FunctionRef, Seq, Some, Value, options
 
 if TYPE_CHECKING:
     from sendonce.program.link.linker import Linker
@@ -33,8 +33,30 @@ class Invokes:
             inner = replace(way, by_library=True)
             if entry.hop != "call":
                 inner = replace(inner, hop=entry.hop, outer=way.around)
-            used |= self._methods(inner, entry, call) if entry.methods else self._functions(inner, entry, call)
+            if entry.coroutine:
+                used |= self._coroutines(inner, entry, call)
+            else:
+                used |= self._methods(inner, entry, call) if entry.methods else self._functions(inner, entry, call)
         return used
+
+    def _coroutines(self, way: Way, entry: v.Invoke, call: Call) -> bool:
+        """Calls of coroutine functions that the call runs; those that it waits for are made where they stand."""
+        found = [one for one in self._given(entry, call) if isinstance(one, Call)] if entry.hop != "call" else []
+        for one in found:
+            self.linker.reach(way, one)
+        return bool(found)
+
+    def beside(self, call: Call) -> Iterator[Value]:
+        """The coroutines that a call is given to run beside its caller."""
+        for _, entry in self.evaluator.lookup(self.packs.invokes, call.func):
+            if entry.coroutine and entry.hop != "call":
+                yield from self._given(entry, call)
+
+    def _given(self, entry: v.Invoke, call: Call) -> tuple[Value, ...]:
+        given = arguments.first_argument(self.evaluator, call, entry.function)
+        if given is None:
+            return ()
+        return given.items if isinstance(given, Seq) else options(given)
 
     def _functions(self, way: Way, entry: v.Invoke, call: Call) -> bool:
         """The functions that the call is given."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sendonce import facts
 from sendonce import vocabulary as v
 from sendonce.findings import Confidence, Why, weakest
 from sendonce.program import arguments
@@ -37,6 +38,7 @@ class Linker:
         self.too_deep: list[Site] = []
         """Calls that lead through more functions than can be followed at once."""
         self._reached: dict[Site, Reached] = {}
+        self._started: dict[str, frozenset[Value]] = {}
         self._opens: dict[str, tuple[Open, ...]] = {}
         self._depth = 0
         self.choices = Choices(evaluator)
@@ -67,9 +69,26 @@ class Linker:
             try:
                 self.registrations.note_open(found, site)
                 self.reach(Way(found, site), site.call)
+                if self._is_started_elsewhere(site, found):
+                    found.edges.clear()
             except RecursionError:
                 self.too_deep.append(site)
         return self._reached[site]
+
+    def _is_started_elsewhere(self, site: Site, found: Reached) -> bool:
+        """Whether a call only makes a coroutine, which another call of the function starts (`create_task(f())`)."""
+        targets = (self.program.function(edge.target).node for edge in found.edges)
+        if not any(isinstance(node, facts.Def) and node.is_async for node in targets):
+            return False
+        return site.call in self._coroutines(self.program.function(site.function))
+
+    def _coroutines(self, function: Function) -> frozenset[Value]:
+        """The coroutines that a function hands to a call which runs them beside it."""
+        if function.id not in self._started:
+            self._started[function.id] = frozenset(
+                value for site in self.flows.of(function).sites for value in self.invokes.beside(site.call)
+            )
+        return self._started[function.id]
 
     def edges(self, function: Function) -> Iterator[Edge]:
         """All edges that leave a function."""
