@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sendonce.checks import (
+    agent_tool_sends,
     batch_retry,
     check_then_act,
     claim_released_before_send,
@@ -57,6 +58,7 @@ RULES: tuple[Rule, ...] = (
     redelivered_job.RULE,
     scheduler_per_worker.RULE,
     webhook_without_event_id.RULE,
+    agent_tool_sends.RULE,
     webhook_sends_before_reply.RULE,
     webhook_acks_before_record.RULE,
     reservation_not_unique.RULE,

@@ -21,6 +21,7 @@ from sendonce.findings import (
 from sendonce.index import WordIndex
 from sendonce.packs import Packs
 from sendonce.program.acks import Acks
+from sendonce.program.approvals import Approvals
 from sendonce.program.awaits import Awaits
 from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
@@ -70,6 +71,7 @@ class Analysis:
     awaits: Awaits
     acks: Acks
     schedulers: Schedulers
+    approvals: Approvals
     settings: Settings
     paths: tuple[Path, ...] = ()
     inventory: Inventory = field(default_factory=Inventory)
@@ -188,6 +190,7 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         awaits,
         Acks(durable, awaits, repeating.escapes),
         Schedulers(Processes(callers, starts, flows), linker, flows),
+        Approvals(linker, flows, memory.spots),
         settings,
     )
 

@@ -39,6 +39,8 @@ class Trigger(Entry, frozen=True, kw_only=True):
     """Arguments of `starts` (`"receiver:data_store|0"`) with a store through which schedulers take turns."""
     around: bool = False
     """Runs around the handlers of requests (middleware): outside a transaction that a setting puts them in."""
+    decided: bool = True
+    """A language model decides that it runs (`agent_tool`)."""
     startup: bool = False
     """Runs once in every process of the web application, when it starts."""
     parameters: dict[str, str] = {}
@@ -81,6 +83,12 @@ class Approval(Entry, frozen=True, kw_only=True):
     """Options of the tool's decorator or constructor."""
     injected: tuple[str, ...] = ()
     """Annotations of parameters that the framework fills in."""
+    names: tuple[str, ...] = ()
+    """Arguments of `calls` that name the tools before which a person is asked: keys of a dict, items of a list."""
+    every: tuple[str, ...] = ()
+    """Names among these that stand for all tools."""
+    words: tuple[str, ...] = ()
+    """Parts of names of what a test asks, by which a person's word is told."""
 
 
 class Probe(Entry, frozen=True, kw_only=True):

@@ -222,7 +222,7 @@ class Linker:
             way.site, way.hop, binding, confidence, enqueue, within, unique, method, test, ref.id, reason
         )
         way.found.edges.append(Edge(ref.id, (crossing, *way.outer)))
-        if not any(self.choices.carries(value) for value in binding.values()):
+        if not any(self.choices.carries(one) or self.registrations.takes_handlers(one) for one in binding.values()):
             return
         for inner in self.opens(self.program.function(ref.id)):
             self._lift(way.found, inner, crossing, way.outer)

@@ -15,7 +15,7 @@ from sendonce.program.link.callables import MAX_NESTING
 from sendonce.program.link.choices import Choices
 from sendonce.program.link.edges import Crossing, Handed, Open, Reached, Register
 from sendonce.program.mentions import mentions
-from sendonce.program.values import Call, ClassRef, FunctionRef, Param, Value, substitute
+from sendonce.program.values import Attr, Call, ClassRef, External, FunctionRef, Param, Value, substitute
 
 
 class Registers:
@@ -56,6 +56,21 @@ class Registers:
         packs = self.packs
         tables = (packs.trigger_decorators, packs.connect_decorators, packs.trigger_registers, packs.connect_registers)
         return frozenset(shape.removesuffix("()").rpartition(".")[2] for table in tables for shape in table)
+
+    def takes_handlers(self, value: Value) -> bool:
+        """Whether a value is an object of a library on which handlers are registered (`app`, `mcp`, `bot`)."""
+        made = self.evaluator.resolve(value) if isinstance(value, Call | Attr) else value
+        if not (isinstance(made, Call) and isinstance(made.func, External)):
+            return False
+        name = self.packs.canonical(made.func.dotted)
+        return not self._owners.isdisjoint((name, *self.packs.bases(name)))
+
+    @cached_property
+    def _owners(self) -> frozenset[str]:
+        """The classes whose methods register handlers."""
+        packs = self.packs
+        tables = (packs.trigger_decorators, packs.connect_decorators, packs.trigger_registers, packs.connect_registers)
+        return frozenset(shape.partition("()")[0] for table in tables for shape in table if "()." in shape)
 
     def _entries(
         self, triggers: PackTable[v.Trigger], connects: PackTable[v.Connect], shape: Value
