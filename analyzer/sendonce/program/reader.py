@@ -7,6 +7,7 @@ call sites and the facts that hold.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -242,7 +243,7 @@ class Reader:
         func = self.read(node.func)
         names = tuple(arg.keyword or arg.star for arg in node.args)
         args = tuple(self.read(arg.value) for arg in node.args)
-        value = _literal_call(func, names, args) or Call(func, names, args, self.at(node))
+        value = _literal_call(func, names, args, self.at(node)) or Call(func, names, args, self.at(node))
         return self.called(value, node, func, names, args)
 
     def called(
@@ -291,41 +292,53 @@ class Reader:
 def _percent(pattern: str, right: Value) -> Value:
     """`"…%s…" % values` as a text."""
     pieces: list[Value] = []
-    rest = right.items if isinstance(right, Seq) and right.kind == "tuple" else (right,)
-    parts = pattern.replace("%%", "%").split("%s")
-    for index, part in enumerate(parts):
-        pieces.append(Const(part))
-        if index < len(parts) - 1:
-            pieces.append(rest[index] if index < len(rest) and not isinstance(right, Table) else UNKNOWN)
-    return text(tuple(pieces))
+    rest = list(right.items) if isinstance(right, Seq) and right.kind == "tuple" else [right]
+    done = 0
+    for found in _DIRECTIVE.finditer(pattern):
+        pieces.append(Const(pattern[done : found.start()]))
+        done = found.end()
+        if found[0] == "%%":
+            pieces.append(Const("%"))
+        elif found[1] is not None:
+            pieces.append(Item(right, Const(found[1])))
+        else:
+            pieces.append(rest.pop(0) if rest and not isinstance(right, Table) else UNKNOWN)
+    return text((*pieces, Const(pattern[done:])))
 
 
-def _literal_call(func: Value, names: tuple[str, ...], args: tuple[Value, ...]) -> Value | None:
+_DIRECTIVE = re.compile(r"%(?:\((\w+)\))?[-#0 +]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]|%%")
+
+
+def _literal_call(func: Value, names: tuple[str, ...], args: tuple[Value, ...], at: At) -> Value | None:
     """`"…".format(…)` and `dict(a=…)` as the literals that they are."""
     match func:
         case Attr(base=Const(value=str() as pattern), name="format"):
-            return _formatted(pattern, names, args)
+            return _formatted(pattern, names, args, at)
         case _:
             if func is External("builtins.dict") and names and all(n not in ("", "*", "**") for n in names):
                 return Table(tuple(Const(name) for name in names), args)
             return None
 
 
-def _formatted(pattern: str, names: tuple[str, ...], args: tuple[Value, ...]) -> Value:
+def _formatted(pattern: str, names: tuple[str, ...], args: tuple[Value, ...], at: At) -> Value:
     import string
 
     positional = [arg for name, arg in zip(names, args, strict=True) if name == ""]
     pieces: list[Value] = []
     try:
-        for number, (literal, field, _, _) in enumerate(string.Formatter().parse(pattern)):
+        for number, (literal, field, shown, _) in enumerate(string.Formatter().parse(pattern)):
             pieces.append(Const(literal))
             if field is None:
                 continue
-            if field in names:
-                pieces.append(args[names.index(field)])
+            head, *attributes = field.split(".")
+            if head in names:
+                piece = args[names.index(head)]
             else:
-                index = int(field) if field.isdigit() else number
-                pieces.append(positional[index] if index < len(positional) else UNKNOWN)
+                index = int(head) if head.isdigit() else number
+                piece = positional[index] if index < len(positional) else UNKNOWN
+            for attribute in attributes:
+                piece = Attr(piece, attribute)
+            pieces.append(Call(FORMAT, ("", ""), (piece, Const(shown)), at) if shown else piece)
     except ValueError:
         return UNKNOWN
     return text(tuple(pieces))

@@ -58,14 +58,18 @@ class Repeating:
             self._known[path] = tuple(self._found(path))
         return self._known[path]
 
-    def _found(self, path: Path) -> Iterator[Repeated]:
+    def every(self, path: Path) -> Iterator[Repeated]:
+        """The repetitions of parts of a path, those too in which a claim keeps the second send back."""
+        return self._found(path, guarded=True)
+
+    def _found(self, path: Path, guarded: bool = False) -> Iterator[Repeated]:
         for job in job_runs(path):
-            if not job.run.guarded:
+            if guarded or not job.run.guarded:
                 for repetition in self.repeats.of_job(job):
                     yield Repeated(path, repetition, job.run, job, self._batch(path, job.run))
                     break
         for repetition, run in self.retries.around(path):
-            if not run.guarded:
+            if guarded or not run.guarded:
                 yield Repeated(path, repetition, run, None, self._batch(path, run))
 
     def redelivered(self, path: Path, by_default: bool = False) -> Iterator[Repeated]:

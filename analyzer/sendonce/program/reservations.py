@@ -35,8 +35,9 @@ from sendonce.program.values import (
 )
 
 Part = tuple[str, Value]
-Flaw = Literal["not_unique", "process", "host"]
-"""What keeps a claim from being a reservation: no constraint behind it, or a store that not all workers share."""
+Flaw = Literal["not_unique", "process", "host", "unstable"]
+"""What keeps a claim from being a reservation: no constraint behind it, a store that not all workers share, a key
+that differs on every attempt."""
 
 
 @dataclass(frozen=True)
@@ -286,13 +287,14 @@ class Reservations:
     def _keyed(self, matched: Matched, base: Reservation) -> Reservation | None:
         """A claim under a key."""
         keys = tuple(arguments.given(self.evaluator, matched.call, matched.entry.key))
-        if self.stability.any_unstable(keys):
+        unstable = self.stability.any_unstable(keys)
+        if unstable and "unstable" not in self.forgiven:
             return None
         name = self._call_name(matched.call)
         parts = tuple(("key", self.evaluator.resolve(key)) for key in keys)
         prefix = "key" if keys else self._deleted(matched.call) or name
         note = f"{name} on {_named(parts)}" if parts else f"{name} on {prefix}"
-        return replace(base, note=note, prefix=prefix, parts=parts)
+        return replace(base, note=note, prefix=prefix, parts=parts, flaw="unstable" if unstable else base.flaw)
 
     def _deleted(self, call: Call) -> str:
         target = self.fields.model(call)
@@ -331,7 +333,8 @@ class Reservations:
         self, given: Given, model: Model | None, target: frozenset[str], base: Reservation
     ) -> Reservation | None:
         """The reservation that inserting these fields is; `target` are the columns of `ON CONFLICT (…)`."""
-        cover = self.uniques.cover(model, None if given.whole else frozenset(given.fields))
+        drawn = frozenset(name for name, value in given.fields.items() if self.stability.fresh(value) is not None)
+        cover = self.uniques.cover(model, None if given.whole else frozenset(given.fields), drawn)
         answer, covered = cover.answer, cover.fields
         if model is None and "_id" in given.fields:  # a document's own key
             answer, covered = "yes", frozenset(("id",))
@@ -344,8 +347,10 @@ class Reservations:
             return None
         every = answer in ("no", "unknown") or given.whole
         values = [value for name, value in given.fields.items() if every or plain(name) in covered]
-        if self.stability.any_unstable(values):
+        unstable = self.stability.any_unstable(values)
+        if unstable and "unstable" not in self.forgiven:
             return None
+        flaw: Flaw | None = "not_unique" if answer == "no" else ("unstable" if unstable else base.flaw)
         parts = self._parts(given.fields, covered, every)
         name = self.fields.name_of(model)
         shown = ", ".join(part for part, _ in parts if not part.startswith("#")) or ", ".join(sorted(covered))
@@ -359,7 +364,7 @@ class Reservations:
             parts=parts,
             confidence=confidence,
             assumes=(*base.assumes, *_assumed(answer, name, shown)),
-            flaw="not_unique" if answer == "no" else base.flaw,
+            flaw=flaw,
         )
 
     def _is_fresh(self, value: Value) -> bool:

@@ -49,7 +49,7 @@ class Retries:
             if number + 1 < len(sites):
                 yield from self._fired(self._calling(site), run_from(path, number + 1))
         for found in self._clients(sites[-1]):
-            yield found, call_run(path)
+            yield found, call_run(path, request=True)
 
     def _fired(self, found: Iterator[tuple[Repetition, Awaited | None]], run: Run) -> Iterator[tuple[Repetition, Run]]:
         for repetition, awaited in found:

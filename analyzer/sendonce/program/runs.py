@@ -30,6 +30,8 @@ class Run:
     send: ProviderSend | None
     guarded: bool
     loop: h.Loop | None = None
+    request: bool = False
+    """Only the provider's request is made again, as it was."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +74,12 @@ def run_from(path: Path, first: int, loop: h.Loop | None = None) -> Run:
     return Run(inside, send, _is_guarded(path, first, inside, loop), loop)
 
 
-def call_run(path: Path) -> Run:
+def call_run(path: Path, request: bool = False) -> Run:
     """The provider's call alone, as a client repeats it: only a key that the provider honours keeps that apart."""
     site = path.mail.provider.site
     guards = [entry.mail.guard for entry, _ in _entries(path) if entry.next is None]
     keyed = any(one is not None and one.function == site.function and _spans(site, one.line) for one in guards)
-    return Run((site,), path.mail.provider, keyed)
+    return Run((site,), path.mail.provider, keyed, request=request)
 
 
 def _spans(site: Site, line: int) -> bool:
@@ -87,6 +89,8 @@ def _spans(site: Site, line: int) -> bool:
 def _is_guarded(path: Path, first: int, inside: tuple[Site, ...], loop: h.Loop | None) -> bool:
     """Whether the claim of a path is made inside a run, so that its repetition loses it."""
     functions = {site.function for site in inside[1:] if loop is None or site.function != inside[0].function}
+    if not _is_kept(path, first):
+        return False
     for entry, number in _entries(path):
         guard = entry.mail.guard if entry is not path.entry else path.mail.guard
         if guard is not None and not guard.passing:
@@ -94,6 +98,14 @@ def _is_guarded(path: Path, first: int, inside: tuple[Site, ...], loop: h.Loop |
             if within or guard.function in functions or _stands_in(guard, inside[0], loop):
                 return True
     return False
+
+
+def _is_kept(path: Path, first: int) -> bool:
+    """Whether a claim further in still is one where the run begins: with the key that it is given there."""
+    known = [
+        entry.mail if entry is not path.entry else path.mail for entry, number in _entries(path) if number <= first
+    ]
+    return not known or known[-1].guard is not None
 
 
 def _stands_in(guard: Guard, site: Site, loop: h.Loop | None) -> bool:

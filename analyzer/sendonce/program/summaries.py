@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sendonce.findings import weakest
 from sendonce.program import held as h
@@ -161,7 +162,7 @@ class Summaries:
 
     def _over(self, mail: Mail, crossing: Crossing, target: str, last: bool) -> list[Mail]:
         """A mail over one crossing; what the site itself adds comes with the last of the crossings there."""
-        bound = self._bound(mail, crossing.binding, crossing.site)
+        bound = self._bound(mail, crossing.binding, crossing.site, crossing.hop == "enqueue")
         if bound is None:
             return []
         if crossing.method is not None and target:
@@ -192,14 +193,16 @@ class Summaries:
             mail = replace(mail, transaction=self.claims.library_transaction(crossing))
         return mail
 
-    def _bound(self, mail: Mail, binding: dict[Param, Value], site: Site | None = None) -> Mail | None:
+    def _bound(
+        self, mail: Mail, binding: dict[Param, Value], site: Site | None = None, enqueued: bool = False
+    ) -> Mail | None:
         """The mail in terms of the caller (its call at `site`); None if the caller's arguments rule it out."""
         memo: dict[Value, Value] = {}
 
         def put(value: Value) -> Value:
             return substitute(value, binding, memo)
 
-        guard = self.claims.bound(mail.guard, put)
+        guard = self.claims.bound(mail.guard, partial(self._put_in_job, binding) if enqueued else put)
         conditions: list[Condition] = []
         for condition in mail.conditions:
             asked = replace(condition, value=put(condition.value))
@@ -223,6 +226,9 @@ class Summaries:
             subject=None if mail.subject is None else put(mail.subject),
             conditions=_strongest(conditions),
         )
+
+    def _put_in_job(self, binding: dict[Param, Value], value: Value) -> Value:
+        return substitute(value, self.claims.stability.kept(binding)) if value.free else value
 
     def _decided(self, condition: Condition) -> Condition | bool:
         """True for a condition that holds or can no longer be told, False for one that does not hold."""

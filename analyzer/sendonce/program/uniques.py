@@ -53,14 +53,22 @@ class Uniques:
         self._texts: dict[str, tuple[sql.Declared, ...]] = {}
         self._files: dict[str, tuple[sql.Declared, ...]] = {}
 
-    def cover(self, model: Value | str | None, given: frozenset[str] | None) -> Cover:
-        """Whether the fields given (None: all of the row) cover a constraint of a model, or of a table by its name."""
+    def cover(
+        self, model: Value | str | None, given: frozenset[str] | None, worse: frozenset[str] = frozenset()
+    ) -> Cover:
+        """Whether the fields given (None: all of the row) cover a constraint of a model, or of a table by its name.
+
+        Of several constraints, one without the fields in `worse` is told.
+        """
         known = None if model is None else self.constraints(model)
         if known is None:
             return Cover("unknown")
         names = None if given is None else {plain(one) for one in given}
         covered = [one for one in known if one.fields and (names is None or one.fields <= names)]
-        for one in sorted(covered, key=lambda c: (c.partial, len(c.fields), sorted(c.fields))):
+        avoided = {plain(one) for one in worse}
+        for one in sorted(
+            covered, key=lambda c: (bool(c.fields & avoided), c.partial, len(c.fields), sorted(c.fields))
+        ):
             return Cover("partly" if one.partial else "yes", one.fields)
         return Cover("unknown" if names and isinstance(model, ClassRef) and self._foreign(model, names) else "no")
 

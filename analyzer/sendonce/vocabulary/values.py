@@ -84,4 +84,6 @@ class Unstable(Entry, frozen=True, kw_only=True):
     attributes: tuple[str, ...] = ()
     why: Literal["random", "time", "process", "attempt", "order"]
     rounds: tuple[str, ...] = ()
+    period: bool = False
+    """It is a period as it comes (`date.today()`), unless a format among its arguments shows the moment."""
     when: dict[str, Scalar] = {}
