@@ -16,6 +16,7 @@ from sendonce.checks import (
     job_without_key,
     key_per_attempt,
     multiple_trigger_paths,
+    no_idempotency_key,
     no_reservation,
     overlapping_job,
     partly_guarded,
@@ -74,6 +75,7 @@ RULES: tuple[Rule, ...] = (
     check_then_act.RULE,
     record_after_send.RULE,
     no_reservation.RULE,
+    no_idempotency_key.RULE,
 )
 """Rules that replace others come before them."""
 

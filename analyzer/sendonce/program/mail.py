@@ -27,6 +27,8 @@ class ProviderSend:
     delivery: Literal["now", "stored", "after_commit"] = "now"
     key: bool = False
     """Whether the call passes an idempotency key that the provider honours."""
+    takes: str = ""
+    """The argument or header by which the provider takes one; empty for a provider that takes none."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
+from sendonce.program.keys import shown
 from sendonce.program.link import Linker
 from sendonce.program.mail import Hole, ProviderSend
 from sendonce.program.posts import Posts
@@ -228,7 +229,8 @@ class Providers:
             if not arguments.holds(self.evaluator, call, entry.when) or not self._fits(entry, func):
                 continue
             keyed = any(True for _ in arguments.given(self.evaluator, call, entry.key))
-            send = ProviderSend(site, self._api(func, entry), pack.name, entry.internal, entry.delivery, keyed)
+            name = self._api(func, entry)
+            send = ProviderSend(site, name, pack.name, entry.internal, entry.delivery, keyed, shown(entry.key))
             return Seed(send, self.templates.holes(call, entry), self.templates.recipient(call, entry))
         return None
 
@@ -266,7 +268,8 @@ class Providers:
         post = self.posts.of(call)
         if post is None:
             return None
-        send = ProviderSend(site, f"POST {post.entry.hosts[0]}", post.pack.name, key=post.keyed)
+        takes = post.entry.key_header or shown(post.entry.key)
+        send = ProviderSend(site, f"POST {post.entry.hosts[0]}", post.pack.name, key=post.keyed, takes=takes)
         holes = self.templates.holes(post.call, post.content)
         return Seed(send, holes, self.templates.recipient(post.call, post.content))
 
