@@ -59,7 +59,12 @@ SILENT = {
     )
 """,
     "another provider's host": '    httpx.post("https://api.postmarkapp.com/email", json=MAIL)\n',
-    "all that was given": "    send_all(number)\n\ndef send_all(number, **rest):\n    resend.Emails.send(MAIL, **rest)\n",
+    "all that was given": """
+    send_all(number)
+
+def send_all(number, **rest):
+    resend.Emails.send(MAIL, **rest)
+""",
 }
 FAULTY = {
     "no options": "    resend.Emails.send(MAIL)  # here\n",

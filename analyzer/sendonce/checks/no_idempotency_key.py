@@ -31,8 +31,8 @@ Where the headers or options come from elsewhere and cannot be seen, nothing is 
 (Amazon SES, SendGrid, Postmark, Mailgun, SMTP servers) are never named.
 
 ## Repair by framework
-Resend: `Emails.send(message, {"idempotency_key": key})`, by HTTP the header `Idempotency-Key`; Loops, Courier, Knock and
-others take the same header or an argument `idempotency_key`. Make the key of the event's id and the mail's kind.
+Resend: `Emails.send(message, {"idempotency_key": key})`, by HTTP the header `Idempotency-Key`; Loops, Courier, Knock
+and others take the same header or an argument `idempotency_key`. Make the key of the event's id and the mail's kind.
 """
 
 from __future__ import annotations
