@@ -203,6 +203,34 @@ def test_severity_follows_the_trigger(trigger: str, severity: str, tmp_path: Pat
     assert [one.severity for one in findings({"app.py": app}, tmp_path, code)] == [severity]
 
 
+CALLBACKS = {
+    "created": (
+        "@receiver(post_save, sender=Booking)\ndef saved(sender, instance, created, **kw):\n    if created:\n",
+        "note",
+    ),
+    "a new row by its key": (
+        "@receiver(pre_save, sender=Booking)\ndef saved(sender, instance, **kw):\n    if instance.pk is None:\n",
+        "note",
+    ),
+    "a changed field": (
+        "@receiver(pre_save, sender=Booking)\ndef saved(sender, instance, **kw):\n"
+        "    old = Booking.objects.get(pk=instance.pk)\n    if old.confirmed_at != instance.confirmed_at:\n",
+        "warning",
+    ),
+}
+
+
+@pytest.mark.parametrize(("callback", "severity"), CALLBACKS.values(), ids=CALLBACKS)
+def test_a_callback_of_new_rows_runs_once_a_row(callback: str, severity: str, tmp_path: Path) -> None:
+    signals = (
+        "from django.core.mail import send_mail\nfrom django.db.models.signals import post_save, pre_save\n"
+        "from django.dispatch import receiver\nfrom .models import Booking\n\n" + callback
+    )
+    signals += '        send_mail("Booked", "x", None, [instance.email])\n'
+    found = findings({"inn/__init__.py": "", "inn/models.py": MODELS, "inn/signals.py": signals}, tmp_path, "SO301")
+    assert [one.severity for one in found] == [severity]
+
+
 def test_the_example_of_the_documentation(tmp_path: Path) -> None:
     given = examples(no_reservation.RULE.doc)
     head = "from celery import shared_task\nfrom django.core.mail import send_mail\n"

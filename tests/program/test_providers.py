@@ -10,6 +10,33 @@ import pytest
 from linking import analysis_of
 
 SENDS = {
+    "a client whose service a helper is told": """
+        --- shop/clients.py
+        import boto3
+        import googleapiclient.discovery
+
+        def aws(name, region="eu-west-1"):
+            return boto3.client(name, region_name=region)
+
+        def google(config, service: str, version: str) -> googleapiclient.discovery.Resource:
+            credentials = config.credentials
+            return googleapiclient.discovery.build(service, version, credentials=credentials)
+        --- shop/mail.py
+        from shop.clients import aws, google
+
+        def receipt(to):
+            aws("ses").send_email(Source="a@b.c", Destination={"ToAddresses": [to]}, Message={})  # hit
+
+        def stored(data):
+            aws("s3").put_object(Bucket="b", Key="k", Body=data)
+            google(None, "drive", "v3").files().create(body=data).execute()
+
+        def deliver(service, message):
+            service.users().messages().send(userId="me", body=message).execute()  # hit
+
+        def news(config, message):
+            deliver(google(config, "gmail", "v1"), message)
+    """,
     "a function under another name": """
         --- shop/mail.py
         from django.core.mail import send_mail as deliver

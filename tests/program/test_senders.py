@@ -328,3 +328,34 @@ def test_plugins_that_a_manager_calls_by_name(tmp_path: Path) -> None:
     assert {("Paid", "shop.views.Pay.post"), ("Sent", "shop.views.Ship.post")} == {
         one for one in found if one[0] in ("Paid", "Sent")
     }
+
+
+def test_a_text_that_grows_by_itself_says_itself_once(tmp_path: Path) -> None:
+    program = """
+        --- shop/post.py
+        from html.parser import HTMLParser
+        from django.core.mail import send_mail
+
+        class Title(HTMLParser):
+            def __init__(self):
+                super().__init__()
+                self.title = ""
+
+            def handle_data(self, data):
+                self.title += data
+
+        def post(body, to):
+            subject = f"News of {to}"
+            parser = Title()
+            parser.feed(body)
+            if parser.title:
+                subject = parser.title
+            deliver(subject, body, to)
+
+        def deliver(subject, body, to):
+            send_mail(subject, body, None, [to])
+    """
+    assert [send.function for send in analysis_of(program, tmp_path).inventory.sends] == [
+        "shop.mail.receipt",
+        "shop.post.post",
+    ]

@@ -301,6 +301,23 @@ NAMED = {
         """,
         "template texts/paid.txt",
     ),
+    "a subject that a pattern cleans": (
+        """
+        --- shop/mail.py
+        import re
+        from django.core.mail import send_mail
+
+        CONTROL = re.compile(r"[\\x00-\\x1fabc]+")
+
+        def post(subject, to):
+            clean = CONTROL.sub(" ", re.sub(r"[abc]{3}", "", str(subject)).strip())
+            send_mail(clean, "Thank you.", None, [to])
+
+        def paid(to):
+            post("Your order is paid", to)  # send
+        """,
+        "subject Your order is paid",
+    ),
     "nothing that tells": (
         """
         --- shop/mail.py

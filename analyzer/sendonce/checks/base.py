@@ -46,8 +46,11 @@ _BY_TRIGGER: dict[str, Severity] = {
 
 
 def severity_of(path: Path) -> Severity:
-    """How bad an unguarded mail is: what is delivered at least once is worse than what a person does by hand."""
-    if path.mail.provider.internal:
+    """How bad an unguarded mail is: what is delivered at least once is worse than what a person does by hand.
+
+    A callback that only a new row starts runs once a row: whether that row is made twice is asked of what makes it.
+    """
+    if path.mail.provider.internal or path.of_new_row:
         return "note"
     return _BY_TRIGGER.get(path.trigger.kind, "note")
 

@@ -109,6 +109,8 @@ def _severity(path: Path) -> Severity:
 def _why(paths: list[Path]) -> str:
     """How the trigger of the first path comes to run twice."""
     trigger = triggers_of(paths)[0]
+    if all(path.of_new_row for path in paths):
+        return "each row that is made is one run"
     return _REPEATS.get(trigger.kind, "nothing keeps its callers from calling it again")
 
 

@@ -42,9 +42,8 @@ from sendonce.checks.base import Fault, Rule, by_place, fault, named, send_place
 from sendonce.findings import Place, Related, Severity
 from sendonce.program import held as h
 from sendonce.program.analysis import Analysis
-from sendonce.program.changes import Changes, read_fields
+from sendonce.program.changes import Changes, outward, read_fields
 from sendonce.program.paths import Path, place_of
-from sendonce.program.values import substitute
 
 CODE, NAME = "SO105", "sends-on-every-save"
 
@@ -69,7 +68,7 @@ def _is_told(analysis: Analysis, changes: Changes, path: Path) -> bool:
         write.field for id in path.functions() for write in analysis.flows.of(analysis.program.function(id)).writes
     }
     for index, site in enumerate(path.sites()):
-        facts = [_outward(path, index, fact) for fact in h.newest_first(site.held)]
+        facts = [outward(path, index, fact) for fact in h.newest_first(site.held)]
         if changes.tell(iter(facts)):
             return True
         if any(not marks.isdisjoint(_asked(analysis, fact)) for fact in facts):
@@ -84,15 +83,6 @@ def _asked(analysis: Analysis, fact: h.Fact) -> Iterator[str]:
     elif isinstance(fact, h.Loop) and fact.over is not None:
         for call in analysis.claims.reservations.fields.chain(fact.over):
             yield from (test.field for test in analysis.claims.reservations.conditions.tests(call))
-
-
-def _outward(path: Path, index: int, fact: h.Fact) -> h.Fact:
-    """A test in terms of what the framework passes to the callback; other facts as they are."""
-    if not isinstance(fact, h.Test):
-        return fact
-    start = path.start
-    passed = {**(start.crossings[-1].binding if start.crossings else {}), **(start.binding or {})}
-    return h.Test(substitute(path.outward(index, fact.value), passed), fact.holds, fact.at)
 
 
 def _leaves(path: Path) -> Place:

@@ -24,6 +24,7 @@ from sendonce.program.acks import Acks
 from sendonce.program.approvals import Approvals
 from sendonce.program.awaits import Awaits
 from sendonce.program.callers import Callers
+from sendonce.program.changes import Changes, is_of_new_row
 from sendonce.program.claims import Claims
 from sendonce.program.durable import Durable
 from sendonce.program.evaluate import Evaluator
@@ -60,6 +61,7 @@ class Analysis:
     flows: Flows
     linker: Linker
     callers: Callers
+    new_rows: Changes
     summaries: Summaries
     transactions: Transactions
     claims: Claims
@@ -179,6 +181,7 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         flows,
         linker,
         callers,
+        Changes(evaluator, flows, linker, callers.connections, only_new=True),
         None,  # type: ignore[arg-type]  # made by `analyse`, from all of these
         transactions,
         claims,
@@ -286,7 +289,8 @@ def _callbacks(analysis: Analysis, function: Function) -> Iterator[Start]:
             seen.add(trigger)
             edge = next(edge for edge in connection.edges if edge.target == function.id)
             saves = any(entry.saves for entry in entries)
-            yield Start(trigger, function.id, edge.crossings, site=connection.site, saves=saves)
+            creates = all(entry.row == "new" for entry in entries)
+            yield Start(trigger, function.id, edge.crossings, site=connection.site, saves=saves, creates=creates)
 
 
 def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path]:
@@ -297,7 +301,9 @@ def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path
             mail = replace(mail, guard=analysis.claims.injected(analysis.program.function(start.function)))
         if mail.transaction is None and not mail.escaped:
             mail = replace(mail, transaction=analysis.transactions.request_at(start, entry, mail))
-        yield Path(start, mail, entry)
+        path = Path(start, mail, entry)
+        is_new = start.trigger.kind == "model_callback" and is_of_new_row(analysis.new_rows, path)
+        yield replace(path, of_new_row=True) if is_new else path
 
 
 def _guarded_by_callers(paths: list[Path]) -> Iterator[Path]:

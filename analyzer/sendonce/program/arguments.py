@@ -238,6 +238,14 @@ def holds(evaluator: Evaluator, call: Call, when: Mapping[str, object]) -> bool:
     return True
 
 
+def is_left_open(evaluator: Evaluator, call: Call, when: Mapping[str, object]) -> bool:
+    """Whether parameters decide that a call's arguments are as the options of a pack's entry want them."""
+    named = [notation for notation, wanted in when.items() if isinstance(wanted, str) and wanted not in "?*"]
+    found = [argument(evaluator, call, notation) for notation in named]
+    rest = {notation: wanted for notation, wanted in when.items() if notation not in named}
+    return bool(found) and all(one is not None and one.free for one in found) and holds(evaluator, call, rest)
+
+
 def _plain(evaluator: Evaluator, call: Call, head: str) -> Value | None:
     if head == "receiver":
         return call.func.base if isinstance(call.func, Attr) else None

@@ -11,6 +11,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Held
 from sendonce.program.link import Linker
+from sendonce.program.paths import Path
 from sendonce.program.values import (
     NONE,
     Attr,
@@ -26,6 +27,7 @@ from sendonce.program.values import (
     Updated,
     Value,
     options,
+    substitute,
     walk,
 )
 
@@ -38,7 +40,11 @@ _UNEQUAL = frozenset(["!=", "is not", "not in"])
 class Changes:
     """Answers for tests: `tells` for one that turned out true or false, `tell` for all that dominate a point."""
 
-    def __init__(self, evaluator: Evaluator, flows: Flows, linker: Linker, connections: Connections) -> None:
+    def __init__(
+        self, evaluator: Evaluator, flows: Flows, linker: Linker, connections: Connections, only_new: bool = False
+    ) -> None:
+        self.only_new = only_new
+        """Whether a changed field does not count."""
         self.evaluator = evaluator
         self.packs = evaluator.packs
         self.flows = flows
@@ -94,7 +100,7 @@ class Changes:
         if isinstance(value, Call) and self._is_of_stored(value):
             return not holds  # no such row is stored yet
         if self._mentions_change(value) or self._is_kept(value):
-            return True
+            return not self.only_new
         return self._through(value, holds, depth)
 
     def _compares(self, value: Op, holds: bool) -> bool:
@@ -102,6 +108,8 @@ class Changes:
         parts = list(walk(value))
         if any(self._entry(part) is not None for part in parts):
             return True
+        if self.only_new:
+            return False
         old = any(self._is_kept(part) or (isinstance(part, Call) and self._is_of_stored(part)) for part in parts)
         if not old or NONE in value.operands:
             return False
@@ -113,12 +121,16 @@ class Changes:
 
     def _is_change(self, value: Value) -> bool:
         entry = self._entry(value)
-        return entry is not None and entry.tells == "changed"
+        return entry is not None and entry.tells == "changed"  # none if only new rows count
 
     # ------------------------------------------------------------------ what packs tell
 
     def _entry(self, value: Value) -> v.Change | None:
         """What packs say of a parameter, attribute or call that tells a new or changed row."""
+        found = self._told(value)
+        return None if found is not None and self.only_new and found.tells != "new" else found
+
+    def _told(self, value: Value) -> v.Change | None:
         match value:
             case Param(name=name) | Item(base=Param(), index=Const(value=str() as name)):
                 return self._parameters.get(name)
@@ -196,6 +208,23 @@ class Changes:
             self.tell(h.newest_first(exit.held), depth + 1) or self.tells(exit.value, holds, depth + 1)
             for exit in reached
         )
+
+
+def is_of_new_row(changes: Changes, path: Path) -> bool:
+    """Whether a callback's path is gone only when the row is new: by its signal, or by a test on the way."""
+    return path.start.creates or any(
+        changes.tell(outward(path, index, fact) for fact in h.newest_first(site.held))
+        for index, site in enumerate(path.sites())
+    )
+
+
+def outward(path: Path, index: int, fact: h.Fact) -> h.Fact:
+    """A fact at one of a path's sites: a test is told in terms of what the framework passes to the callback."""
+    if not isinstance(fact, h.Test):
+        return fact
+    start = path.start
+    passed = {**(start.crossings[-1].binding if start.crossings else {}), **(start.binding or {})}
+    return h.Test(substitute(path.outward(index, fact.value), passed), fact.holds, fact.at)
 
 
 def dominating(held: Held | None) -> Iterator[h.Fact]:

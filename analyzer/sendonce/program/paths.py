@@ -22,6 +22,8 @@ class Path:
     start: Start
     mail: Mail
     entry: Entry
+    of_new_row: bool = False
+    """It starts in a callback and is gone only for a row that is new: once a row."""
 
     @property
     def trigger(self) -> Trigger:

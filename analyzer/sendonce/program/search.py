@@ -14,6 +14,7 @@ from functools import cached_property, partial
 from sendonce import facts
 from sendonce.discovery import Role, SourceFile
 from sendonce.packs import Packs
+from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.posts import Posts
@@ -327,8 +328,21 @@ class Search:
                         yield name
 
     def _gives(self, function: Function) -> bool:
-        """Whether a function returns or yields something that sends."""
-        return self.carries(function.module, function.words) and self.can_send(self.flows.of(function).returned)
+        """Whether a function returns or yields something that sends, or does for some of its arguments."""
+        if not self.carries(function.module, function.words):
+            return False
+        returned = self.flows.of(function).returned
+        return self.can_send(returned) or any(map(self._may_give, options(self.evaluator.resolve(returned))))
+
+    def _may_give(self, value: Value) -> bool:
+        """Whether a call gives something that sends if parameters say so: `boto3.client(name)`."""
+        return isinstance(value, Call) and any(
+            entry.type
+            and entry.when
+            and self.names.sends(f"{self.evaluator.packs.canonical(entry.type)}()")
+            and arguments.is_left_open(self.evaluator, value, entry.when)
+            for _, entry in self.evaluator.lookup(self.evaluator.packs.returns, value.func)
+        )
 
     def can_send(self, value: Value) -> bool:
         """Whether a value, or an item of it, is a message, connection or client with a sending method."""

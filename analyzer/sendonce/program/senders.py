@@ -7,7 +7,7 @@ mail becomes concrete: that is the send, however often the sender is called.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from sendonce import facts
 from sendonce.findings import Place, TemplateName
@@ -61,27 +61,40 @@ class Senders:
 
         What is read from a row of a library's model is data: the message is made here.
         """
+        asked: set[Value] = set()  # what a loop makes from itself is asked once
+        pending = [value]
+        while pending:
+            one = pending.pop()
+            if one in asked:
+                continue
+            asked.add(one)
+            if isinstance(one, Param):
+                classes = [cls.id for cls in self.evaluator.types(one) if isinstance(cls, ClassRef)]
+                if not any(self.evaluator.hierarchy.external_bases(id) for id in classes):
+                    return True
+            pending.extend(self._told_by(one))
+        return False
+
+    def _told_by(self, value: Value) -> Iterable[Value]:
+        """The values that say what a value says."""
         match value:
-            case Param():
-                classes = [cls.id for cls in self.evaluator.types(value) if isinstance(cls, ClassRef)]
-                return not any(self.evaluator.hierarchy.external_bases(id) for id in classes)
             case Attr() if (found := self.evaluator.resolve(value)) is not value:
-                return self.is_handed_on(found)
+                return (found,)
             case Attr(base=base) | Item(base=base) | Element(base=base) | Updated(base=base):
-                return self.is_handed_on(base)
+                return (base,)
             case Call(func=ClassRef(), args=args):
-                return any(self.is_handed_on(arg) for arg in args)
+                return args
             case Call(func=Attr(base=base, name=name)) if name in KEEPS_TEXT:
-                return self.is_handed_on(base)
+                return (base,)
             case Call(func=External(dotted="builtins.str" | "builtins.bytes"), args=args) if args:
-                return self.is_handed_on(args[0])
+                return args[:1]
             case Call():
                 kept = self.evaluator.seen_through(value)
-                return kept is not value and self.is_handed_on(kept)
+                return (kept,) if kept is not value else ()
             case Union() | Text() | Op():
-                return any(self.is_handed_on(part) for part in value.parts())
+                return value.parts()
             case _:
-                return False
+                return ()
 
     def _at(self, option: Value, template: str) -> Iterator[Bound]:
         if isinstance(option, Call) and "functools.partial" in self.evaluator.shapes(option.func):

@@ -283,6 +283,9 @@ class Templates:
         if source not in ("text", "subject") or is_lookup:
             return None
         rendered = next((hole for hole in self._rendered(call) if hole.source == "text"), None)
+        kept = self.evaluator.seen_through(call)
+        if rendered is None and kept is not call:
+            return self._name(source, kept, sure, last)
         given = rendered.value if rendered is not None else args[0] if args else call
         found = self.evaluator.resolve(given)
         is_text = isinstance(found, Const | Text) and isinstance(func, External | Attr)

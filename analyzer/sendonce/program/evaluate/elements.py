@@ -26,6 +26,7 @@ from sendonce.program.values import (
 
 if TYPE_CHECKING:
     from sendonce.program.evaluate.evaluator import Evaluator
+    from sendonce.program.symbols import Function
 
 _ITERATES = frozenset(
     ["builtins.list", "builtins.tuple", "builtins.set", "builtins.sorted", "builtins.reversed", "builtins.iter",
@@ -41,6 +42,8 @@ class Elements:
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.hierarchy = evaluator.hierarchy
+        self._expanded: set[str] = set()
+        """Generator functions whose yielded value is just being read."""
 
     def of(self, value: Element, base: Value) -> Value:
         """One of the items of `base`; `value` itself where none is known."""
@@ -97,9 +100,17 @@ class Elements:
             if isinstance(option, FunctionRef):
                 function = self.program.function(option.id)
                 if isinstance(function.node, facts.Def) and function.node.is_generator:
-                    binding = arguments.bind(self.evaluator, option, call.names, call.args)
-                    return self.evaluator.resolve(substitute(self.evaluator.flow_of(function).returned, binding))
+                    return self._yielded_by(function, arguments.bind(self.evaluator, option, call.names, call.args))
         return None
+
+    def _yielded_by(self, function: Function, binding: dict[Param, Value]) -> Value | None:
+        if function.id in self._expanded:
+            return None  # what a generator yields from itself says nothing that the outer one does not
+        self._expanded.add(function.id)
+        try:
+            return self.evaluator.resolve(substitute(self.evaluator.flow_of(function).returned, binding))
+        finally:
+            self._expanded.discard(function.id)
 
     def _of_param(self, param: Param) -> Value | None:
         """An item of a parameter: by its annotation, what a framework passes, or as a manager's own `self`."""

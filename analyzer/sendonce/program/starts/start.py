@@ -30,6 +30,8 @@ class Start:
     site: Site | None = None
     saves: bool = False
     """It runs at every save of a row, not only at the first."""
+    creates: bool = False
+    """It runs only when a row is stored for the first time."""
 
 
 @dataclass(frozen=True, eq=False)
