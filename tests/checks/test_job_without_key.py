@@ -162,7 +162,7 @@ def test_found_in_place_of_a_missing_reservation(views: str, tmp_path: Path) -> 
     told = findings(project(views), tmp_path, "SO405", "SO301")
     mail = "Booked" if "Booked" in views else "Your seat"
     (found,) = [one for one in told if one.template == mail]
-    assert (found.code, found.severity, found.place.line) == ("SO405", "warning", line_of(HEAD + views, "# two"))
+    assert (found.code, found.severity, found.place.line) == ("SO405", "note", line_of(HEAD + views, "# two"))
     assert ("hall/views.py", line_of(HEAD + views, "# one")) in lines(found)
 
 

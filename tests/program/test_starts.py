@@ -782,6 +782,35 @@ WEBHOOKS = {
         """,
         {"webhook shop.views.paid"},
     ),
+    "a comparison with a token or a file's digest": (
+        """
+        --- shop/views.py
+        import hashlib
+        import hmac
+        from fastapi import FastAPI, Request
+        from .mail import receipt
+
+        app = FastAPI()
+
+        @app.post("/upload")
+        async def upload(request: Request, digest: str):
+            content = await request.body()
+            if not hmac.compare_digest(digest, hashlib.sha256(content).hexdigest()):
+                return None
+            receipt(digest)
+
+        @app.post("/reset")
+        def reset(token: str):
+            if hmac.compare_digest(token, "x"):
+                receipt(token)
+
+        @app.post("/paid")
+        def paid(request: Request, signature: str):
+            if hmac.compare_digest(signature, hmac.new(b"secret", b"x", "sha256").hexdigest()):
+                receipt(signature)
+        """,
+        {"controller shop.views.upload", "controller shop.views.reset", "webhook shop.views.paid"},
+    ),
     "a header that a parameter names": (
         """
         --- shop/views.py

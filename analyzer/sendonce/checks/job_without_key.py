@@ -46,8 +46,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from sendonce.checks.base import Fault, Rule, fault, named, send_place, severity_of, worst
+from sendonce.checks.base import Fault, Rule, fault, named, send_place, worst
 from sendonce.checks.leaving import left_at
+from sendonce.checks.two import severity_of_two
 from sendonce.findings import Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.exclusion import exclusive
@@ -122,7 +123,12 @@ def _fault(analysis: Analysis, job: str, places: list[Site], found: dict[Site, l
     help = "give every enqueue the same unique job key made from the event, or claim the mail in the job"
     related = [Related(place_of(place), "enqueued here too") for place in places if place is not second]
     related += [Related(send_place(path), "sent here") for path in paths]
-    severity = worst(severity_of(path) for path in paths)
+    severity = worst(
+        severity_of_two(left, right)
+        for one, other in combinations(places, 2)
+        for left in found[one][:MAX_PATHS]
+        for right in found[other][:MAX_PATHS]
+    )
     function = analysis.program.function(second.function).dotted
     return fault(analysis, (CODE, NAME), paths, place_of(second), function, severity, message, help, related)
 

@@ -41,12 +41,12 @@ Django or SQLAlchemy, SET NX in Redis. Or send from one of the triggers only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import combinations
 
 from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, triggers_of, worst
-from sendonce.findings import SEVERITIES, Related, Severity
+from sendonce.checks.two import severity_of_two
+from sendonce.findings import SEVERITIES, Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.exclusion import exclusive
 from sendonce.program.flags import exclude
@@ -55,24 +55,6 @@ from sendonce.program.templates import identity
 from sendonce.program.words import differ
 
 CODE, NAME = "SO101", "multiple-trigger-paths"
-
-_PAIRS: dict[frozenset[str], Severity] = {
-    frozenset({"model_callback", "controller"}): "error",
-    frozenset({"model_callback", "webhook"}): "warning",
-    frozenset({"model_callback", "cron"}): "warning",
-    frozenset({"model_callback", "job"}): "warning",
-    frozenset({"webhook", "controller"}): "warning",
-    frozenset({"webhook", "job"}): "warning",
-    frozenset({"webhook", "cron"}): "warning",
-    frozenset({"webhook"}): "warning",
-    frozenset({"controller", "cron"}): "warning",
-}
-_ASKED = re.compile(
-    r"re_?send|re_?mail|send_?again|remind|retry|send_?test|test_?(?:e?mail|smtp|message|notification)", re.IGNORECASE
-)
-"""Names by which a user asks for one more mail."""
-_TRIAL = re.compile(r"(?:test|sample|preview)_?(?:e?mail|smtp|notification|message)", re.IGNORECASE)
-"""Names of triggers that only try out how a mail looks or whether it arrives."""
 
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
@@ -154,26 +136,15 @@ def _shared_guard(left: Path, right: Path) -> bool:
     return one.key == other.key if one.key or other.key else (one.path, one.line) == (other.path, other.line)
 
 
-def _severity(left: Path, right: Path) -> Severity:
-    kinds = frozenset({left.trigger.kind, right.trigger.kind})
-    found = _PAIRS.get(kinds, "note")
-    if is_asked(left) or is_asked(right):
-        return "note"
-    return "note" if left.mail.provider.internal else found
-
-
-def is_trial(path: Path) -> bool:
-    """Whether a trigger only tries a mail out: that belongs to no event."""
-    return _TRIAL.search(path.trigger.function) is not None
-
-
-def is_asked(path: Path) -> bool:
-    """Whether a user asks for one more mail: the trigger's function or route says so."""
-    return _ASKED.search(f"{path.trigger.function} {path.trigger.detail}") is not None
+def _weight(pair: tuple[Path, Path]) -> tuple[int, int]:
+    """The worst pair is shown, of those the shortest."""
+    return SEVERITIES.index(severity_of_two(*pair)), -pair[0].length - pair[1].length
 
 
 def _fault(analysis: Analysis, pairs: list[tuple[Path, Path]]) -> Fault:
-    left, right = max(pairs, key=lambda pair: (SEVERITIES.index(_severity(*pair)), -pair[0].length - pair[1].length))
+    left, right = max(
+        pairs, key=lambda pair: (SEVERITIES.index(severity_of_two(*pair)), -pair[0].length - pair[1].length)
+    )
     paths = list(dict.fromkeys(path for pair in pairs for path in pair))
     message = (
         f"{named(left)} is sent by {_told(left)} and by {_told(right)}: one event that reaches both sends it twice, "
@@ -184,7 +155,7 @@ def _fault(analysis: Analysis, pairs: list[tuple[Path, Path]]) -> Fault:
     related += [Related(trigger.place, f"{trigger.kind} {trigger.function}") for trigger in triggers_of(paths)]
     place = send_place(left)
     function = analysis.program.function(left.send.function).dotted
-    severity = worst(_severity(*pair) for pair in pairs)
+    severity = worst(severity_of_two(*pair) for pair in pairs)
     return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
 
 

@@ -52,7 +52,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, triggers_of, worst
-from sendonce.checks.multiple_trigger_paths import is_asked, is_trial
+from sendonce.checks.two import is_asked, is_trial
 from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path, place_of

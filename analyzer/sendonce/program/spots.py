@@ -5,6 +5,7 @@ A `Spot` is such a place. Two spots meet when writing one can change what readin
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,6 +103,12 @@ class Spots:
         if not found and types:
             return ()
         return tuple(dict.fromkeys(found)) or ("",)
+
+    def models(self, base: Value) -> Iterator[str]:
+        """The models of a library that a row may be of: what has a relation, not a session, under a name."""
+        for one in self.evaluator.types(base):
+            if isinstance(one, ClassRef) and self.fields.is_model(one):
+                yield one.id
 
     def owner_of(self, model: Model | None) -> str:
         """The name of a model or table that no other has."""

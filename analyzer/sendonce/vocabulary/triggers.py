@@ -65,7 +65,8 @@ class Webhook(Entry, frozen=True, kw_only=True):
     weak_words: tuple[str, ...] = ()
     """Words that count only beside a second sign (a raw body read, a csrf exemption)."""
     signs: tuple[str, ...] = ()
-    """Calls that make a signature: in what decides whether a request may pass they are as sure as `verifies`."""
+    """Calls that make a signature: in what decides whether a request may pass they are as sure as `verifies`.
+    Beside `verifies` they are needed too, but in what decides so."""
     people: tuple[str, ...] = ()
     """Decorators, base classes and gates that let a logged-in person pass: such a page only manages webhooks."""
     managing: tuple[str, ...] = ()

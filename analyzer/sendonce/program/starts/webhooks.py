@@ -46,7 +46,10 @@ class Webhooks:
         nearby = tuple(self._nearby(function))
         gates = tuple(self._gates(function, start))
         for _, entry in self.packs.webhooks:
-            if self._verifies((*nearby, *gates), entry) or self._signs(gates, entry):
+            signed = not entry.signs or self._signs(nearby, entry)
+            if self._verifies(gates, entry) or (signed and self._verifies(nearby, entry)):
+                return True
+            if not entry.verifies and self._signs(gates, entry):
                 return True
             wanted = {word.lower() for word in entry.words}
             strong = strong or bool(words & wanted) or any("_" in word and word in joined for word in wanted)
