@@ -105,11 +105,11 @@ class Changes:
 
     def _compares(self, value: Op, holds: bool) -> bool:
         """Whether a comparison of an old value with the new one found them different."""
+        if self.only_new:
+            return False
         parts = list(walk(value))
         if any(self._entry(part) is not None for part in parts):
             return True
-        if self.only_new:
-            return False
         old = any(self._is_kept(part) or (isinstance(part, Call) and self._is_of_stored(part)) for part in parts)
         if not old or NONE in value.operands:
             return False
