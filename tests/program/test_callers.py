@@ -108,3 +108,32 @@ def test_an_object_that_only_the_caller_knows(tmp_path: Path) -> None:
             finish(Order())
     """
     assert callers(program, tmp_path, "shop.orders.Order.thank") == {"shop.views.pay": "high"}
+
+
+def test_a_job_of_a_queue_that_no_pack_describes(tmp_path: Path) -> None:
+    program = """
+        --- shop/tasks.py
+        from somequeue.decorators import cached, handler
+        from .mail import receipt
+
+        @handler(priority=3)
+        def send(order):
+            receipt(order)
+
+        @cached
+        def total(order):
+            return receipt(order)
+        --- shop/views.py
+        from django.db import transaction
+        from shop.tasks import send, total
+
+        def pay(request):
+            with transaction.atomic():
+                send.delay(request.order)
+            total.cache_clear()
+    """
+    assert callers(program, tmp_path, "shop.tasks.send").keys() == {"shop.views.pay"}
+    assert not callers(program, tmp_path, "shop.tasks.total")
+    # The queue may keep its jobs in the database: nobody says that this is too early.
+    (path,) = [path for path in analysis_of(program, tmp_path).paths if path.start.function == "shop.views.pay"]
+    assert path.mail.transaction is None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program.link.edges import Crossing, Open, Way
@@ -95,18 +97,20 @@ class Enqueues:
             return []
         if isinstance(self.evaluator.resolve(callee), FunctionRef):
             return []
-        return [
+        entries = (entry for pack in self.packs.packs for entry in pack.enqueue)
+        told = [
             entry
-            for pack in self.packs.packs
-            for entry in pack.enqueue
+            for entry in entries
             if (entry.telling or (given and entry.job == ("receiver",))) and callee.name in _last_names(entry)
         ]
+        # Whether a queue that nobody knows keeps its jobs beside the rows cannot be told.
+        return [msgspec.structs.replace(entry, same_database=True) for entry in told] if given else told
 
     def _is_given_job(self, value: Value) -> bool:
         """Whether an unknown call is given one function of the project and nothing else: `request.task(f)` in
-        `request.task(f).delay(…)`."""
+        `request.task(f).delay(…)`, a decorator of a library that no pack describes."""
         found = self.evaluator.resolve(value)
-        if not (isinstance(found, Call) and found.names == ("",) and isinstance(found.func, Attr)):
+        if not (isinstance(found, Call) and found.names == ("",)):
             return False
         given = self.evaluator.resolve(found.args[0])
         return isinstance(given, FunctionRef) and given.receiver is None
