@@ -782,6 +782,29 @@ WEBHOOKS = {
         """,
         {"webhook shop.views.paid"},
     ),
+    "a page of the admin with a route of its own": (
+        """
+        --- shop/admin.py
+        from django.contrib import admin
+        from django.urls import path
+        from .mail import receipt
+        from .models import Order
+
+        @admin.register(Order)
+        class OrderAdmin(admin.ModelAdmin):
+            def get_urls(self):
+                return [path("<int:pk>/again/", self.admin_site.admin_view(self.again)), *super().get_urls()]
+
+            def again(self, request, pk):
+                receipt(Order.objects.get(pk=pk))
+        --- shop/models.py
+        from django.db import models
+
+        class Order(models.Model):
+            email = models.EmailField()
+        """,
+        {"admin shop.admin.OrderAdmin.again"},
+    ),
     "a comparison with a token or a file's digest": (
         """
         --- shop/views.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sendonce import facts
 from sendonce.findings import Trigger, TriggerKind
@@ -46,7 +47,7 @@ class Starts:
     def of(self, function: Function) -> list[Start]:
         """All triggers of a function, without those that only packs of signals know; sorted, each once."""
         found: dict[Trigger, Start] = {}
-        for start in self._all(function):
+        for start in _once(list(self._all(function))):
             start = self.webhooks.marked(start)
             known = found.get(start.trigger)
             if known is None:
@@ -156,6 +157,17 @@ class Starts:
                 if entry.kind in ("controller", "command", "admin") and any("*" not in one for one in entry.methods):
                     return entry.kind
         return "unknown"
+
+
+def _once(starts: list[Start]) -> Iterator[Start]:
+    """The starts, a route to a page of the admin told once: as the admin's, with the route that the other knows."""
+    pages = [one for one in starts if one.trigger.kind == "admin" and one.site is not None]
+    for start in starts:
+        if pages and start in pages:
+            routes = [one.trigger.detail for one in starts if one.trigger.kind == "controller"]
+            yield replace(start, trigger=replace(start.trigger, detail=start.trigger.detail or "".join(routes[:1])))
+        elif not pages or start.trigger.kind != "controller":
+            yield start
 
 
 def _outer(function: Function) -> frozenset[str]:
