@@ -87,6 +87,34 @@ OWN = {
         def pay(order):
             paid.send(sender=None, order=order)
     """,
+    "signals that a helper makes": """
+        --- shop/signals.py
+        from django.dispatch import Signal
+
+        def _described(text):
+            signal = Signal()
+            signal.__doc__ = text
+            return signal
+
+        paid = _described("An order is paid.")
+        lost = _described("An order is lost.")
+        --- shop/receivers.py
+        from django.dispatch import receiver
+        from .mail import receipt
+        from .signals import paid
+
+        @receiver(paid)
+        def on_paid(sender, order, **kwargs):
+            receipt(order)
+        --- shop/views.py
+        from .signals import lost, paid
+
+        def pay(order):
+            paid.send(sender=None, order=order)
+
+        def lose(order):
+            lost.send(sender=None, order=order)
+    """,
     "a signal of blinker": """
         --- shop/signals.py
         from blinker import Namespace

@@ -318,6 +318,161 @@ NAMED = {
         """,
         "subject Your order is paid",
     ),
+    "a message that subclasses make": (
+        """
+        --- shop/notes.py
+        class Note:
+            def __init__(self, order):
+                self.order = order
+
+            def message(self):
+                raise NotImplementedError
+
+            def send(self):
+                self.message().send()
+        --- shop/mail.py
+        from django.core.mail import EmailMessage
+        from shop.notes import Note
+
+        class PaidNote(Note):
+            def message(self):
+                return EmailMessage("Paid", "Thank you", to=[self.order.email])
+
+        def paid(order):
+            PaidNote(order).send()  # send
+        """,
+        "subject Paid",
+    ),
+    "messages in a list that subclasses yield": (
+        """
+        --- shop/notes.py
+        from django.core.mail import get_connection
+
+        def deliver(messages):
+            if not messages:
+                return
+            good = [message for message in messages if message.to]
+            get_connection().send_messages(good)
+
+        class Note:
+            def mails(self, people):
+                raise NotImplementedError
+
+            def send(self, people):
+                deliver(self.mails(people))
+        --- shop/mail.py
+        from django.core.mail import EmailMessage
+        from django.template.loader import render_to_string
+        from shop.notes import Note
+
+        class PaidNote(Note):
+            def mails(self, people):
+                for one in people:
+                    yield EmailMessage("A note", render_to_string("mail/paid.txt", {"one": one}), to=[one])
+
+        class LateNote(Note):
+            def mails(self, people):
+                return []
+
+        def paid(people):
+            PaidNote().send(people)  # send
+        """,
+        "template mail/paid.txt",
+    ),
+    "a message of a base class that a subclass makes otherwise": (
+        """
+        --- shop/notes.py
+        from django.core.mail import EmailMessage
+
+        class Note:
+            @classmethod
+            def message(cls, email):
+                return EmailMessage("A note", "Hello", to=[email])
+
+            @classmethod
+            def send(cls, email):
+                message = cls.message(email)
+                message.send()
+        --- shop/mail.py
+        from django.core.mail import EmailMessage
+        from django.template.loader import render_to_string
+        from shop.notes import Note
+
+        class PaidNote(Note):
+            @classmethod
+            def message(cls, email):
+                return EmailMessage("Paid", render_to_string("mail/paid.txt"), to=[email])
+
+        def paid(email):
+            PaidNote.send(email)  # send
+        """,
+        "template mail/paid.txt",
+    ),
+    "a job that finds a class by the names that it was given": (
+        """
+        --- shop/notes.py
+        from importlib import import_module
+        from celery import shared_task
+
+        class Note:
+            def message(self):
+                raise NotImplementedError
+
+            def told(self):
+                raise NotImplementedError
+
+            def send_all(self):
+                self.message().send()
+
+            def fire(self):
+                fire_note.delay(self.told())
+
+        @shared_task
+        def fire_note(told):
+            note = getattr(import_module(told["module"]), told["name"])(told["id"])
+            note.send_all()
+        --- shop/mail.py
+        from django.core.mail import EmailMessage
+        from shop.notes import Note
+
+        class PaidNote(Note):
+            def __init__(self, id):
+                self.id = id
+
+            def told(self):
+                return {"module": "shop.mail", "name": "PaidNote", "id": self.id}
+
+            def message(self):
+                return EmailMessage("Paid", "Thank you", to=["a@example.org"])
+
+        def paid(order):
+            PaidNote(order.id).fire()  # send
+        """,
+        "subject Paid",
+    ),
+    "a text that a base class leaves to its subclasses": (
+        """
+        --- shop/notes.py
+        from django.core.mail import send_mail
+
+        class Note:
+            def subject(self):
+                return "A note"
+
+            def send(self, email):
+                send_mail(self.subject(), "Hello", None, [email])
+        --- shop/mail.py
+        from shop.notes import Note
+
+        class PaidNote(Note):
+            def subject(self):
+                return "Paid"
+
+        def paid(email):
+            PaidNote().send(email)  # send
+        """,
+        "subject Paid",
+    ),
     "nothing that tells": (
         """
         --- shop/mail.py

@@ -40,7 +40,7 @@ class Callers:
         self.flows = flows
         self.linker = linker
         self.connections = Connections(evaluator, flows, linker)
-        self.loose = Loose(evaluator)
+        self.loose = Loose(evaluator, linker)
         self.named_jobs = NamedJobs(linker, flows)
         self.registry = Registry(evaluator, flows, linker)
         self.registry.into = self.into

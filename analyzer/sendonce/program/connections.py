@@ -22,12 +22,14 @@ from sendonce.program.values import (
     ClassRef,
     Const,
     External,
+    FunctionRef,
     Param,
     Seq,
     Some,
     Updated,
     Value,
     options,
+    unchanged,
 )
 
 MAX_CARRIER_FILES = 400
@@ -123,7 +125,13 @@ class Connections:
 
     def _each(self, value: Value) -> tuple[Value, ...]:
         resolved = self.evaluator.resolve(value)
-        return tuple(map(self.evaluator.resolve, resolved.items)) if isinstance(resolved, Seq) else (resolved,)
+        return tuple(map(self._object, resolved.items)) if isinstance(resolved, Seq) else (self._object(value),)
+
+    def _object(self, value: Value) -> Value:
+        """The object that a value is; one that a helper of the project makes is known by the call of the helper."""
+        found = unchanged(self.evaluator.resolve(value))
+        by_helper = isinstance(value, Call) and isinstance(self.evaluator.resolve(value.func), FunctionRef)
+        return value if by_helper and isinstance(found, Call) else found
 
     def _classes(self, value: Value, site: Site) -> Iterator[Value]:
         for option in options(self.evaluator.resolve(value)):
@@ -203,7 +211,7 @@ class Connections:
                     func = site.call.func
                     if (
                         isinstance(func, Attr)
-                        and self.evaluator.resolve(func.base) is signal
+                        and self._object(func.base) is signal
                         and self.evaluator.lookup(self.packs.signal_fires, func)
                     ):
                         yield Fired(site)

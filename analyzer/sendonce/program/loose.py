@@ -12,7 +12,7 @@ from sendonce.findings import Place, Related
 from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.held import Site
-from sendonce.program.link import Crossing, Edge, Reached
+from sendonce.program.link import Crossing, Edge, Linker, Reached
 from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Call, Const, Element, External, FunctionRef, Item, ModuleRef, Updated
 
@@ -23,8 +23,9 @@ MAX_FILES = 40
 class Loose:
     """The unresolved method calls seen so far, by the method's name."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, linker: Linker) -> None:
         self.evaluator = evaluator
+        self.linker = linker
         self.program = evaluator.program
         self._sites: dict[str, list[Site]] = {}
         self._wanted: dict[str, Function] = {}
@@ -35,6 +36,8 @@ class Loose:
         func = site.call.func
         if not isinstance(func, Attr) or reached.edges or func.name.startswith("__") or self._is_known(func):
             return
+        if any(self.linker.choices.asks_by_name(one.callee) for one in reached.opens if not one.outer):
+            return  # the callers tell what is meant
         self._sites.setdefault(func.name, []).append(site)
         if func.name in self._wanted:
             yield from self._edges(site, self._wanted[func.name])

@@ -59,22 +59,25 @@ class Messages:
 
     def each(self, value: Value) -> Iterator[Hole]:
         """The holes of a message object, or of each in a list."""
-        yield from merged([list(self._one(option)) for option in self.alternatives(value)])
+        yield from merged([list(self._one(option)) for option in self.alternatives(value, kept=True)])
 
-    def alternatives(self, value: Value) -> list[Value]:
+    def alternatives(self, value: Value, kept: bool = False) -> list[Value]:
         """The objects that a value may be or hold, each with what was set on it.
 
-        They are not made one value on the way, which would often be too large.
+        They are not made one value on the way, which would often be too large. With `kept`, what subclasses may say
+        otherwise stays as it is.
         """
         found: list[Value] = []
+        if kept and self.evaluator.calls.is_told_below(value):
+            return [value]
         for option in self._items(value) if isinstance(value, Element) else options(self.evaluator.resolve(value)):
             match option:
                 case Seq(items=items):
-                    found.extend(one for item in items for one in self.alternatives(item))
+                    found.extend(one for item in items for one in self.alternatives(item, kept))
                 case Updated(base=base, field="append()" | "extend()", value=Call(args=args)):
-                    found.extend(one for part in (base, *args) for one in self.alternatives(part))
+                    found.extend(one for part in (base, *args) for one in self.alternatives(part, kept))
                 case Updated(base=base, field=field, value=value):
-                    found.extend(Updated(one, field, value) for one in self.alternatives(base))
+                    found.extend(Updated(one, field, value) for one in self.alternatives(base, kept))
                 case _:
                     found.append(option)
         return list(dict.fromkeys(found))[:MAX_OPTIONS]
@@ -92,7 +95,8 @@ class Messages:
             option = option.receiver
         if option.free:
             yield Hole("text", option)
-        yield from self.of(option)
+        if not self.evaluator.calls.is_told_below(option):
+            yield from self.of(option)
 
     def of(self, value: Value) -> Iterator[Hole]:
         """The holes of one message object: what was set on it, its constructor's arguments, its class."""

@@ -135,7 +135,14 @@ class Summaries:
         mails = [mail]
         for number, crossing in enumerate(crossings):
             last = number + 1 == len(crossings) or crossings[number + 1].site is not crossing.site
-            mails = [after for before in mails for after in self._over(before, crossing, target, last)]
+            known = crossings[-1].site  # where the object was known whose method an inner call is
+            mails = [
+                after
+                for before in mails
+                for after in self._over(
+                    before, crossing, target, last, known if self._hangs_on(target, before) else crossing.site
+                )
+            ]
             target = ""
         return mails
 
@@ -160,8 +167,19 @@ class Summaries:
         settled = [m for m in self._settled(mail, site, last=True) if m.template is not None]
         return settled or closed
 
-    def _over(self, mail: Mail, crossing: Crossing, target: str, last: bool) -> list[Mail]:
-        """A mail over one crossing; what the site itself adds comes with the last of the crossings there."""
+    def _hangs_on(self, method: str, mail: Mail) -> bool:
+        """Whether what names a mail hangs on the object whose method leads to it."""
+        function = self.evaluator.program.function(method) if method else None
+        if function is None or not function.is_method or not function.params:
+            return False
+        own = Param(function.id, function.params[0].name)
+        return any(own in hole.value.free for hole in mail.holes)
+
+    def _over(self, mail: Mail, crossing: Crossing, target: str, last: bool, names: Site) -> list[Mail]:
+        """A mail over one crossing; what the site itself adds comes with the last of the crossings there.
+
+        If it gets its name here, it is sent at `names`.
+        """
         bound = self._bound(mail, crossing.binding, crossing.site, crossing.hop == "enqueue")
         if bound is None:
             return []
@@ -175,7 +193,7 @@ class Summaries:
                 bound = replace(bound, conditions=(*bound.conditions, kept))
         bound = replace(bound, confidence=weakest(bound.confidence, crossing.confidence))
         hopped = self._hopped(bound, crossing)
-        return self._at(hopped, crossing.site) if last else [hopped]
+        return self._at(hopped, crossing.site, names) if last else [hopped]
 
     def _hopped(self, mail: Mail, crossing: Crossing) -> Mail:
         """What becomes of the mail at a hop that is more than a call."""
@@ -259,8 +277,8 @@ class Summaries:
 
     # ------------------------------------------------------------------ at a site
 
-    def _at(self, mail: Mail, site: Site) -> list[Mail]:
-        """What holds at a site, added to a mail that leaves through it."""
+    def _at(self, mail: Mail, site: Site, names: Site | None = None) -> list[Mail]:
+        """What holds at a site, added to a mail that leaves through it; if that names it, it is sent at `names`."""
         conditions = self._conditions(site)
         if conditions is None:
             return []
@@ -271,7 +289,7 @@ class Summaries:
             mail = replace(mail, pending=(*mail.pending, *self.claims.pending_at(site))[:MAX_CONDITIONS])
         if mail.transaction is None and not mail.escaped:
             mail = self.transactions.at(mail, site)
-        return self._settled(mail, site)
+        return self._settled(mail, names or site)
 
     def _settled(self, mail: Mail, site: Site, last: bool = False) -> list[Mail]:
         if mail.template is not None:

@@ -118,7 +118,7 @@ class Templates:
         """
         still_open: list[Hole] = []
         best: list[TemplateName] = []
-        for part in _by_trust(part for hole in holes for part in self._renders(hole)):
+        for part in _by_trust(part for hole in holes for part in self._renders(hole, last)):
             if best and best[0].source != part.source:
                 break
             names = self._names(part, last)
@@ -136,21 +136,21 @@ class Templates:
             return [Settled(None, tuple(dict.fromkeys(still_open)), second)]
         return [Settled(second, (), second)]
 
-    def _renders(self, hole: Hole) -> tuple[Hole, ...]:
+    def _renders(self, hole: Hole, last: bool) -> tuple[Hole, ...]:
         """What a text stands for: the templates rendered into it, the message object that it was made from.
 
         While it depends on parameters it stays a text as well.
         """
-        if hole.source != "text":
+        if hole.source != "text" or (not last and self.evaluator.calls.is_told_below(hole.value)):
             return (hole,)
         texts = options(self.evaluator.resolve(hole.value))
-        found = [*merged([list(self._rendered(text)) for text in texts]), *self._inside_text(hole.value)]
+        found = [*merged([list(self._rendered(text)) for text in texts]), *self._inside_text(hole.value, last)]
         subject = _header(self.evaluator.resolve(hole.value))
         if subject is not None:
             found.append(Hole("subject", subject))
         return _by_trust(found) if found else (hole,)
 
-    def _inside_text(self, value: Value) -> Iterator[Hole]:
+    def _inside_text(self, value: Value, last: bool) -> Iterator[Hole]:
         """The holes of a message object that a text is (`message`), or was made from (`message.as_string()`)."""
         options = self.messages.alternatives(value)
         found = [list(self.messages.of(one)) for option in options for one in self._written_out(option)]
@@ -158,7 +158,7 @@ class Templates:
             if hole.source != "text":
                 yield hole
             elif hole.value is not value:
-                yield from self._renders(hole)
+                yield from self._renders(hole, last)
 
     def _written_out(self, value: Value) -> list[Value]:
         """The messages that a text was made from (`b64encode(message.as_bytes()).decode()`, `bytes(message)`)."""
@@ -204,6 +204,8 @@ class Templates:
 
     def _names(self, hole: Hole, last: bool) -> list[TemplateName] | None:
         """The names that a hole's value gives: none if it says nothing, None if a caller may still decide."""
+        if not last and self.evaluator.calls.is_told_below(hole.value):
+            return None
         value = self.evaluator.resolve(hole.value)
         key = self.texts.key(hole.value) if hole.source in ("text", "subject") else None
         if key is not None:

@@ -50,7 +50,7 @@ def _cut(value: Value) -> Value:
         return UNKNOWN
     small = MAX_SIZE // 8
     args = tuple(arg if arg.size <= small else thinned(arg) for arg in value.args)
-    func = value.func if value.func.size <= MAX_SIZE // 2 else UNKNOWN
+    func = value.func if value.func.size <= MAX_SIZE // 2 else thinned(value.func)
     fits = sum(arg.size for arg in args) + func.size < MAX_SIZE
     return Call(func, value.names, args if fits else (UNKNOWN,) * len(args), value.at)
 
@@ -78,6 +78,19 @@ def thinned(value: Value) -> Value:
     if 1 + sum(part.size for part in parts) > MAX_SIZE // 2 or (isinstance(value, Updated) and parts[0] is UNKNOWN):
         return UNKNOWN
     return value.rebuild(parts)
+
+
+def bare(value: Value) -> Value:
+    """Of a large value what can be called or has attributes of its own; of an object the small things it was given."""
+    if value.size <= MAX_SIZE // 32 or isinstance(value, FunctionRef):
+        return value
+    if isinstance(value, Updated):
+        return bare(value.base)
+    if isinstance(value, Union):
+        return union(map(bare, value.options))
+    if isinstance(value, Call) and isinstance(value.func, ClassRef):
+        return Call(value.func, value.names, tuple(map(bare, value.args)), value.at)
+    return UNKNOWN
 
 
 _TABLE: dict[Any, Any] = {}

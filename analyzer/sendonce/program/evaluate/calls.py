@@ -22,9 +22,14 @@ from sendonce.program.values import (
     External,
     FunctionRef,
     Item,
+    Param,
+    Some,
     Table,
+    Text,
     Unknown,
+    Updated,
     Value,
+    bare,
     options,
     substitute,
     thinned,
@@ -34,6 +39,8 @@ from sendonce.program.values import (
 if TYPE_CHECKING:
     from sendonce.program.evaluate.evaluator import Evaluator
 
+MAX_OVERRIDES = 6
+"""An abstract method that more subclasses write than this says nothing."""
 SMALL = 12
 """What a function is given is kept whole up to this size where the result would be too large."""
 
@@ -142,6 +149,9 @@ class Calls:
         if is_generator and not function.has_decorator("contextmanager", "asynccontextmanager"):
             return call
         value = self.evaluator.flow_of(function).returned
+        below = self._told_below(ref, function, value, call)
+        if below is not None:
+            return below
         if value is UNKNOWN or value is NONE:
             annotated = self.evaluator.annotations.returned(function)
             return annotated if annotated is not None else (call if value is UNKNOWN else value)
@@ -149,16 +159,75 @@ class Calls:
             return call  # what a recursive call returns says nothing that the first one does not
         self._expanded.add(ref.id)
         try:
-            binding = arguments.bind(self.evaluator, ref, call.names, call.args)
-            found = self.evaluator.resolve(substitute(value, binding))
-            if found is UNKNOWN:
-                # Too large with all that was given: once more without what it is merely rendered with.
-                small = {p: v if v.size <= SMALL else thinned(v) for p, v in binding.items()}
-                found = self.evaluator.resolve(substitute(value, small))
+            found = self.filled(value, arguments.bind(self.evaluator, ref, call.names, call.args))
             found = union(self._typed_return(option, function) for option in options(found))
         finally:
             self._expanded.discard(ref.id)
         return call if found is UNKNOWN else found
+
+    def filled(self, value: Value, binding: dict[Param, Value]) -> Value:
+        """What a function's value is with what the function was given."""
+        found = self.evaluator.resolve(substitute(value, binding))
+        for smaller in (thinned, bare):
+            if not any(one is UNKNOWN or (isinstance(one, Call) and one.func is UNKNOWN) for one in options(found)):
+                break
+            # Too large with all that was given: once more without what it is merely rendered with.
+            small = {p: v if v.size <= SMALL else smaller(v) for p, v in binding.items()}
+            found = self.evaluator.resolve(substitute(value, small))
+        return found
+
+    def _told_below(self, ref: FunctionRef, function: Function, value: Value, call: Call) -> Value | None:
+        """What a method gives that says nothing itself, or a constant, where subclasses say otherwise.
+
+        Where a caller can tell the object, the call stays as it is; else it gives what one of the subclasses gives.
+        """
+        if ref.receiver is None or not (value is NONE or isinstance(value, Const | Text)):
+            return None
+        receiver = self.evaluator.resolve(ref.receiver)
+        if isinstance(receiver, Param):
+            return call if self._overriding(receiver, function) else None
+        abstract = isinstance(function.node, facts.Def) and _says_nothing(function.node)
+        if not (abstract and isinstance(receiver, Some | Attr | Item | Element)):
+            return None
+        found = self._of_subclasses(ref, function, call)
+        return (union(found) if len(found) <= MAX_OVERRIDES else call) if found else None
+
+    def of_subclasses(self, call: Call) -> list[Value]:
+        """What a method call on an object that a caller tells may give, as subclasses say; nothing if none does."""
+        ref = self.evaluator.resolve(call.func)
+        if not (isinstance(ref, FunctionRef) and ref.receiver is not None):
+            return []
+        if not isinstance(self.evaluator.resolve(ref.receiver), Param):
+            return []
+        return self._of_subclasses(ref, self.program.function(ref.id), call)
+
+    def _of_subclasses(self, ref: FunctionRef, function: Function, call: Call) -> list[Value]:
+        assert ref.receiver is not None
+        if ref.id in self._expanded:
+            return []
+        self._expanded.add(ref.id)
+        try:
+            others = self._overriding(self.evaluator.resolve(ref.receiver), function)
+            return [self.returned(FunctionRef(one.id, ref.receiver), call) for one in others]
+        finally:
+            self._expanded.discard(ref.id)
+
+    def is_told_below(self, value: Value) -> bool:
+        """Whether a value is what a method gives, or an item of that, where a caller's object may have another one."""
+        while isinstance(value, Updated | Element | Item):
+            value = value.base
+        ref = self.evaluator.resolve(value.func) if isinstance(value, Call) else None
+        if not (isinstance(ref, FunctionRef) and ref.receiver is not None):
+            return False
+        receiver = self.evaluator.resolve(ref.receiver)
+        return isinstance(receiver, Param) and bool(self._overriding(receiver, self.program.function(ref.id)))
+
+    def _overriding(self, receiver: Value, function: Function) -> list[Function]:
+        """The methods of classes below that of a receiver that run in the place of a function."""
+        ids = [cls.id for cls in self.evaluator.types(receiver) if isinstance(cls, ClassRef)]
+        below = [cls for id in ids for cls in self.hierarchy.overriding(id, function.name)]
+        found = [cls.methods[function.name] for cls in below if function.name in cls.methods]
+        return list(dict.fromkeys(one for one in found if one is not function))
 
     def _typed_return(self, value: Value, function: Function) -> Value:
         """A returned value, or some instance of the annotated class where nothing is known of its own."""
@@ -167,6 +236,16 @@ class Calls:
             if annotated is not None and any(isinstance(cls, ClassRef) for cls in self.evaluator.types(annotated)):
                 return annotated
         return value
+
+
+def _says_nothing(node: facts.Def) -> bool:
+    """Whether a method is one that subclasses must write: it only raises, or does nothing at all."""
+    return all(isinstance(one, facts.Raise | facts.Jump) or _is_plain(one) for one in node.body)
+
+
+def _is_plain(statement: facts.Stmt) -> bool:
+    """Whether a statement is a text (of documentation) or an ellipsis."""
+    return isinstance(statement, facts.ExprStmt) and isinstance(statement.value, facts.Constant | facts.Ellipsis_)
 
 
 def _only_raises(node: facts.Def) -> bool:

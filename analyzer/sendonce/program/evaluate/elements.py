@@ -20,7 +20,6 @@ from sendonce.program.values import (
     Updated,
     Value,
     options,
-    substitute,
     union,
 )
 
@@ -108,7 +107,7 @@ class Elements:
             return None  # what a generator yields from itself says nothing that the outer one does not
         self._expanded.add(function.id)
         try:
-            return self.evaluator.resolve(substitute(self.evaluator.flow_of(function).returned, binding))
+            return self.evaluator.calls.filled(self.evaluator.flow_of(function).returned, binding)
         finally:
             self._expanded.discard(function.id)
 

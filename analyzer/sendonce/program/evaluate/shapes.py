@@ -58,6 +58,9 @@ class Shapes:
                 case Call(func=func):
                     yield from self._of_type(option)
                     yield from (f"{shape}()" for shape in self.shapes(func))
+                    yield from (
+                        shape for one in self.evaluator.calls.of_subclasses(option) for shape in self.shapes(one)
+                    )
                 case Item(base=base):
                     yield from self._of_type(option)
                     yield from (f"{shape}[]" for shape in self.shapes(base))

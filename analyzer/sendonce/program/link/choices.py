@@ -58,13 +58,22 @@ class Choices:
 
     def is_open(self, callee: Value) -> bool:
         """Whether the callee depends on what the function is given, in a way that a caller can settle."""
+        if self.asks_by_name(callee):
+            return True
         head, first = callee, ""
         while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
             first = head.name if isinstance(head, Attr) else first
+            head = head.func if isinstance(head, Call) else head.base
+        return isinstance(head, Param) and bool(callee.free) and not self._is_library_member(head, first)
+
+    def asks_by_name(self, callee: Value) -> bool:
+        """Whether the callee belongs to something that is looked up by a name which the function is given."""
+        head = callee
+        while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
             if isinstance(head, Call) and head.free and (head.func is GETATTR or self._is_by_name(head)):
                 return True
             head = head.func if isinstance(head, Call) else head.base
-        return isinstance(head, Param) and bool(callee.free) and not self._is_library_member(head, first)
+        return False
 
     def _is_by_name(self, call: Call) -> bool:
         """Whether a call gives something of the project by the name that it is given (`apps.get_model(name)`)."""
