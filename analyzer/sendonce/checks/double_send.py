@@ -39,7 +39,6 @@ from sendonce.checks.base import Fault, Rule, fault, named, send_place
 from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.answers import answered, inner_site
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flags import exclude
 from sendonce.program.held import Caught, Site, Trying, newest_first
 from sendonce.program.mail import Guard
@@ -82,7 +81,7 @@ def _parting(analysis: Analysis, left: Path, right: Path) -> tuple[Site, Site] |
     for a, b in zip(left.sites(), right.sites(), strict=False):
         if a is b:
             continue
-        if a.function != b.function or exclusive(a.held, b.held) or _is_other_error(a, b) or _is_other_error(b, a):
+        if a.function != b.function or analysis.exclusive(a, b) or _is_other_error(a, b) or _is_other_error(b, a):
             return None
         if _goes_on(left, a) or _goes_on(right, b) or _is_answered(analysis, left, right, a, b):
             return None

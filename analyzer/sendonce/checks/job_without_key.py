@@ -51,7 +51,6 @@ from sendonce.checks.leaving import left_at
 from sendonce.checks.two import severity_of_two
 from sendonce.findings import Related
 from sendonce.program.analysis import Analysis
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flags import exclude
 from sendonce.program.held import Site
 from sendonce.program.link import Crossing
@@ -79,11 +78,13 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     told: dict[tuple[str, tuple[Site, ...]], dict[Site, list[Path]]] = {}
     for job in sorted(found):
         places = tuple(sorted(found[job], key=place_of))
-        if any(_both(analysis, found[job], *pair) for pair in combinations(places, 2)):
+        if _pair(analysis, places, found[job]) is not None:
             for place in places:  # a job may send one of several mails
                 told.setdefault((job[0], places), {}).setdefault(place, []).extend(found[job][place])
     for name, places in sorted(told, key=lambda key: (key[0], [place_of(site) for site in key[1]])):
-        yield _fault(analysis, name, list(places), told[name, places])
+        pair = _pair(analysis, places, told[name, places])
+        if pair is not None:
+            yield _fault(analysis, name, pair, places, told[name, places])
 
 
 def _enqueues(path: Path) -> Iterator[Crossing]:
@@ -100,7 +101,7 @@ def _mail(path: Path) -> str:
 
 def _both(analysis: Analysis, found: dict[Site, list[Path]], one: Site, other: Site) -> bool:
     """Whether one event can pass both places and mail one person from both."""
-    if one.function == other.function and exclusive(one.held, other.held):
+    if one.function == other.function and analysis.exclusive(one, other):
         return False
     recipients = Recipients(analysis.evaluator)
     return any(
@@ -111,8 +112,14 @@ def _both(analysis: Analysis, found: dict[Site, list[Path]], one: Site, other: S
     )
 
 
-def _fault(analysis: Analysis, job: str, places: list[Site], found: dict[Site, list[Path]]) -> Fault:
-    first, second = next(pair for pair in combinations(places, 2) if _both(analysis, found, *pair))
+def _fault(
+    analysis: Analysis,
+    job: str,
+    pair: tuple[Site, Site],
+    places: tuple[Site, ...],
+    found: dict[Site, list[Path]],
+) -> Fault:
+    first, second = pair
     paths = list(dict.fromkeys(path for place in places for path in found[place]))
     shown = found[second][0]
     name = analysis.program.function(job).dotted
@@ -131,6 +138,11 @@ def _fault(analysis: Analysis, job: str, places: list[Site], found: dict[Site, l
     )
     function = analysis.program.function(second.function).dotted
     return fault(analysis, (CODE, NAME), paths, place_of(second), function, severity, message, help, related)
+
+
+def _pair(analysis: Analysis, places: tuple[Site, ...], found: dict[Site, list[Path]]) -> tuple[Site, Site] | None:
+    """The first two places that one event can pass."""
+    return next((pair for pair in combinations(places, 2) if _both(analysis, found, *pair)), None)
 
 
 RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))

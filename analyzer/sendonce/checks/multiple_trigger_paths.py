@@ -45,16 +45,18 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, triggers_of, worst
-from sendonce.checks.two import severity_of_two
+from sendonce.checks.two import is_asked, severity_of_two
 from sendonce.findings import SEVERITIES, Related
 from sendonce.program.analysis import Analysis
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flags import exclude
 from sendonce.program.paths import Path
 from sendonce.program.templates import identity
 from sendonce.program.words import differ
 
 CODE, NAME = "SO101", "multiple-trigger-paths"
+
+FEW = 60
+"""Up to this many ways, each pair is looked at; of more, this many of each kind."""
 
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
@@ -66,7 +68,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
             templates.setdefault(identity(template.value), []).append(path)
     for name in sorted(templates):
         paths = [path for path in templates[name] if path not in explained]
-        pairs = [pair for pair in combinations(_ways(paths), 2) if _doubles(analysis, *pair)]
+        pairs = _pairs(analysis, _ways(paths))
         if pairs:
             yield _fault(analysis, pairs)
 
@@ -77,6 +79,35 @@ def _ways(paths: list[Path]) -> list[Path]:
     for path in sorted(paths, key=lambda path: (path.mail.guard is not None, path.length)):
         best.setdefault((path.trigger.function, path.trigger.kind, path.send, _fork(path)), path)
     return list(best.values())
+
+
+def _pairs(analysis: Analysis, ways: list[Path]) -> list[tuple[Path, Path]]:
+    """The pairs that both can send for one event: all of them, or for each of very many paths its worst."""
+    if len(ways) <= FEW:
+        return [pair for pair in combinations(ways, 2) if _doubles(analysis, *pair)]
+    alike: dict[object, list[int]] = {}
+    for number, path in enumerate(ways):
+        alike.setdefault(_likeness(path), []).append(number)
+    found: dict[tuple[int, int], None] = {}
+    for number, path in enumerate(ways):
+        groups = sorted(alike.values(), key=lambda group: -SEVERITIES.index(severity_of_two(path, ways[group[0]])))
+        for other in (one for group in groups for one in group[:FEW] if one != number):
+            pair = (min(number, other), max(number, other))
+            if pair in found or _doubles(analysis, ways[pair[0]], ways[pair[1]]):
+                found[pair] = None
+                break
+    return [(ways[left], ways[right]) for left, right in sorted(found)]
+
+
+def _likeness(path: Path) -> object:
+    """What decides for most pairs whether they double, and how bad that is."""
+    trigger, guard = path.trigger, path.mail.guard
+    return (
+        trigger.kind,
+        is_asked(path),
+        path.mail.provider.internal,
+        guard and (guard.key or (guard.path, guard.line)),
+    )
 
 
 def _fork(path: Path) -> object:
@@ -91,7 +122,7 @@ def _doubles(analysis: Analysis, left: Path, right: Path) -> bool:
     """Whether two paths can both send for one event, as far as triggers and reservations tell."""
     one, other = left.trigger, right.trigger
     if one.function == other.function:
-        if one.kind != "webhook" or not _other_event(left, right):
+        if one.kind != "webhook" or not _other_event(analysis, left, right):
             return False
     elif _same_class(one.function, other.function) and one.kind == other.kind == "controller":
         return False
@@ -104,11 +135,11 @@ def _doubles(analysis: Analysis, left: Path, right: Path) -> bool:
     return not _shared_guard(left, right)
 
 
-def _other_event(left: Path, right: Path) -> bool:
+def _other_event(analysis: Analysis, left: Path, right: Path) -> bool:
     """Two branches of one webhook: calls that exclude each other, or two handlers of one table."""
     for a, b in zip(left.crossings(), right.crossings(), strict=False):
         if a.site is not b.site:
-            return exclusive(a.site.held, b.site.held)
+            return analysis.exclusive(a.site, b.site)
         if a.callee != b.callee:
             return True
     return False

@@ -43,10 +43,11 @@ from sendonce.program.repeating import Repeating
 from sendonce.program.schedulers import Schedulers
 from sendonce.program.selections import Selections
 from sendonce.program.starts import Start, Starts
-from sendonce.program.summaries import Entry, Summaries
+from sendonce.program.summaries import Summaries
 from sendonce.program.symbols import Function
 from sendonce.program.templates import Templates
 from sendonce.program.transactions import Transactions
+from sendonce.program.ways import Entry
 
 DEEPEST = 4000
 """Frames that one question may take."""
@@ -81,11 +82,15 @@ class Analysis:
     stats: Stats = field(default_factory=Stats)
     unresolved: tuple[Related, ...] = ()
 
+    def exclusive(self, left: Site, right: Site) -> bool:
+        """Whether two calls of one function cannot both be made in one run."""
+        return self.flows.of(self.program.function(left.function)).exclusive(left.held, right.held)
+
     def again(self, path: Path) -> Iterator[Path]:
         """Paths that differ from one in a single function: by another call there that leads to the same mail."""
         chain = list(path.entries())
         for index, entry in enumerate(chain):
-            for other in self.summaries.again.get(entry, ()):
+            for other in self.summaries.ways.again.get(entry, ()):
                 for outermost in self._carried(other, chain[:index]):
                     yield from _from_start(self, path.start, outermost)
 

@@ -12,7 +12,7 @@ from sendonce.program.dependencies import injected
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.handlers import Handlers
-from sendonce.program.held import Site
+from sendonce.program.held import Held, Site
 from sendonce.program.keys import ProviderKeys
 from sendonce.program.link import Crossing, Linker
 from sendonce.program.locks import Locks
@@ -70,6 +70,8 @@ class Claims:
         self._lenient: dict[frozenset[Flaw], Claims] = {}
         self._injected: dict[str, Guard | None] = {}
         self._made: dict[Call, Reservation | None] = {}
+        self._nearest: dict[Held, Held | None] = {}
+        self._claims: dict[Held, Reservation] = {}
 
     # ------------------------------------------------------------------ what others ask
 
@@ -95,7 +97,7 @@ class Claims:
     def claim_at(self, site: Site) -> Reservation | None:
         """The claim that every way to a site within its function has won, or the lock that is held there."""
         scene = Scene(h.oldest_first(site.held), function=site.function)
-        return self.dominating(scene) or self.locks.held_at(site, scene)
+        return self._newest_claim(site, scene) or self.locks.held_at(site, scene)
 
     def stored_at(self, site: Site) -> Guard | None:
         """The reservation that the new row is which the call at a site has made."""
@@ -207,6 +209,31 @@ class Claims:
         )  # fmt: skip
 
     # ------------------------------------------------------------------ facts
+
+    def _newest_claim(self, site: Site, scene: Scene) -> Reservation | None:
+        """As `dominating`, for the facts before a site: sites of one function share most of them."""
+        held = self._nearest_claim(site.held, site.function)
+        while held is not None:
+            found = self._claims[held]
+            if not self.releases.given_back(found, scene):
+                return found
+            held = self._nearest_claim(held.before, site.function)
+        return self.locks.committed(scene)
+
+    def _nearest_claim(self, held: Held | None, function: str) -> Held | None:
+        """The newest fact of a chain that is a claim (in `_claims`), worked out once for each fact."""
+        new: list[Held] = []
+        while held is not None and held not in self._nearest:
+            new.append(held)
+            held = held.before
+        nearest = None if held is None else self._nearest[held]
+        for one in reversed(new):
+            found = self._of_fact(Scene(h.oldest_first(one), function=function), one.depth - 1)
+            if found is not None:
+                self._claims[one] = found
+                nearest = one
+            self._nearest[one] = nearest
+        return nearest
 
     def dominating(self, scene: Scene) -> Reservation | None:
         """The newest claim among the facts of a scene."""

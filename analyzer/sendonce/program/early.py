@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from sendonce.program import held as h
 from sendonce.program.claims import Claims
-from sendonce.program.exclusion import exclusive
 from sendonce.program.held import Site
 from sendonce.program.locks import Lock, only_caught
 from sendonce.program.reservations import Reservation
@@ -81,7 +80,7 @@ class Early:
         flow = self.claims.flows.of(self.claims.program.function(site.function))
         found: set[str] = set()
         for other in flow.sites[site.index + 1 :]:
-            if not exclusive(site.held, other.held) and not only_caught(site.held, other.held):
+            if not flow.exclusive(site.held, other.held) and not only_caught(site.held, other.held):
                 found |= self.marks.written_by(other, scene)
         for write in flow.writes:
             if write.at[:2] > site.at[:2] and not only_caught(site.held, write.held):

@@ -8,7 +8,6 @@ from sendonce.findings import Place
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
@@ -40,7 +39,7 @@ class Effects:
         flow = self.flows.of(self.evaluator.program.function(site.function))
         for other in flow.sites:
             before = other.at[:2] < mark.start and other is not site
-            if not before or exclusive(site.held, other.held) or _is_swallowed(other.held, mark.held):
+            if not before or flow.exclusive(site.held, other.held) or _is_swallowed(other.held, mark.held):
                 continue
             if _loops(other.held) != _loops(site.held) or not _is_passed(other.held, mark.held):
                 continue

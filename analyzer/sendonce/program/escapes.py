@@ -13,7 +13,6 @@ from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.errors import Awaited, Errors, Failure
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flow, Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
@@ -150,7 +149,8 @@ class Escapes:
         if at[:2] <= site.at[:2]:
             here = [fact for fact in h.newest_first(held) if isinstance(fact, h.Loop)]
             return any(one is batch for one in here for batch in batches)
-        return bool(batches) and not exclusive(site.held, held)
+        flow = self.flows.of(self.evaluator.program.function(site.function))
+        return bool(batches) and not flow.exclusive(site.held, held)
 
     def is_batch(self, loop: h.Loop, site: Site) -> bool:
         """Whether a loop around a call makes it for one thing after another, not again after an error."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from sendonce import facts
 from sendonce.program import held as h
 from sendonce.program.claims import Claims
-from sendonce.program.exclusion import exclusive
 from sendonce.program.held import Site
 from sendonce.program.locks import only_caught
 from sendonce.program.mail import Guard, Transaction
@@ -87,8 +86,9 @@ class Followed:
     def _work(self, site: Site, opened: Transaction, guard: Guard) -> Iterator[Site]:
         """The calls after a site, in its function and the transaction, that change rows or can raise."""
         block = self.transactions.block_at(opened.site.held) if site is opened.site else None
-        for other in self.claims.flows.of(self.program.function(site.function)).sites[site.index + 1 :]:
-            if exclusive(site.held, other.held) or only_caught(site.held, other.held):
+        flow = self.claims.flows.of(self.program.function(site.function))
+        for other in flow.sites[site.index + 1 :]:
+            if flow.exclusive(site.held, other.held) or only_caught(site.held, other.held):
                 continue
             if block is not None and not any(fact is block for fact in h.newest_first(other.held)):
                 continue

@@ -11,7 +11,7 @@ from sendonce.program.mail import Bound
 from sendonce.program.paths import Path, place_of, trace
 from sendonce.program.program import Program
 from sendonce.program.providers import Providers, Seed
-from sendonce.program.summaries import Entry
+from sendonce.program.ways import Entry
 
 
 @dataclass

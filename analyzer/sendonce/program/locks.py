@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from sendonce import facts
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
@@ -317,7 +316,7 @@ class Locks:
         )
         found: set[str] = set()
         for other in flow.sites[site.index + 1 :]:
-            if exclusive(site.held, other.held) or only_caught(site.held, other.held):
+            if flow.exclusive(site.held, other.held) or only_caught(site.held, other.held):
                 continue
             if lock.of_rows and inside is None and self._releases(other, True):
                 found |= self.marks.written_by(other, scene)

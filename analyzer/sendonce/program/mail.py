@@ -157,7 +157,7 @@ class Mail:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Two mails of one function with equal keys tell the same; the first (shortest) is kept."""
+        """Two mails of one function with equal keys tell the same, each under its conditions."""
         return (
             self.provider.site,
             self.send,
@@ -173,6 +173,5 @@ class Mail:
             self.commit is not None,
             len(self.inner),
             self.guard is not None and self.guard.key,
-            self.conditions,
             self.pending,
         )

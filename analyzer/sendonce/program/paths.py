@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from sendonce.findings import Confidence, Place, Step, Trigger, weakest
 from sendonce.program.held import Site
@@ -11,8 +12,8 @@ from sendonce.program.link import Crossing
 from sendonce.program.mail import Mail, Transaction
 from sendonce.program.program import Program
 from sendonce.program.starts import Start
-from sendonce.program.summaries import Entry
 from sendonce.program.values import Value, substitute
+from sendonce.program.ways import Entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +38,9 @@ class Path:
     def send(self) -> Site:
         return self.mail.send or self.mail.provider.site
 
-    def crossings(self) -> Iterator[Crossing]:
+    def crossings(self) -> tuple[Crossing, ...]:
         """All crossings from the trigger to the provider call, outermost first; wrappers of the handler included."""
-        yield from reversed(self.start.crossings[:-1])
-        for entry in self.entries():
-            if entry.edge is not None:
-                yield from reversed(entry.edge.crossings)
+        return self._crossings
 
     def entries(self) -> Iterator[Entry]:
         """The entries on the way, outermost first."""
@@ -51,21 +49,35 @@ class Path:
             yield entry
             entry = entry.next
 
-    def sites(self) -> Iterator[Site]:
+    def sites(self) -> tuple[Site, ...]:
         """The call sites on the way, outermost first, the provider call last."""
-        for crossing in self.crossings():
-            yield crossing.site
-        yield self.mail.provider.site
+        return self._sites
 
     def outward(self, index: int, value: Value) -> Value:
         """A value in the function of one of the sites, in terms of the first site's function."""
-        for crossing in reversed(list(self.crossings())[:index]):
+        for crossing in reversed(self.crossings()[:index]):
             value = substitute(value, crossing.binding)
         return value
 
     def functions(self) -> tuple[str, ...]:
         """The ids of the functions on the way, the trigger's first."""
-        return tuple(dict.fromkeys(site.function for site in self.sites()))
+        return self._functions
+
+    @cached_property
+    def _crossings(self) -> tuple[Crossing, ...]:
+        found = [*reversed(self.start.crossings[:-1])]
+        for entry in self.entries():
+            if entry.edge is not None:
+                found.extend(reversed(entry.edge.crossings))
+        return tuple(found)
+
+    @cached_property
+    def _sites(self) -> tuple[Site, ...]:
+        return (*(crossing.site for crossing in self._crossings), self.mail.provider.site)
+
+    @cached_property
+    def _functions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(site.function for site in self._sites))
 
     @property
     def confidence(self) -> Confidence:

@@ -11,7 +11,7 @@ from sendonce.program.held import Site
 from sendonce.program.link import Crossing
 from sendonce.program.mail import Guard, ProviderSend
 from sendonce.program.paths import Path
-from sendonce.program.summaries import Entry
+from sendonce.program.ways import Entry
 
 _ELSEWHERE = ("enqueue", "thread", "schedule")
 """Hops behind which an error does not come back to the caller."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from sendonce.findings import weakest
@@ -25,30 +25,15 @@ from sendonce.program.starts import Start
 from sendonce.program.templates import Settled, Templates
 from sendonce.program.transactions import Transactions
 from sendonce.program.values import Attr, Call, Const, External, Item, Op, Param, Value, substitute
+from sendonce.program.ways import Entry, Ways
 
-MAX_ENTRIES = 400
-"""How many ways to a mail one function may have before the rest is left out (and said)."""
-MAX_AGAIN = 6
-"""How many more calls of one function that lead to one mail are remembered."""
-MAX_LENGTH = 60
 MAX_SUBJECT = 60
 MAX_CONDITIONS = 8
 MAX_CONDITION_SIZE = 24
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One way from a function to a mail: over `edge` to the callee's `next`; both None at the provider send itself."""
-
-    function: str
-    mail: Mail
-    edge: Edge | None = None
-    next: Entry | None = None
-    length: int = 1
-
-
 class Summaries:
-    """The fixpoint. `entries` maps a function's id to its ways to mails, shortest first."""
+    """The fixpoint."""
 
     def __init__(
         self,
@@ -66,12 +51,7 @@ class Summaries:
         self.senders = Senders(evaluator, templates)
         self.transactions = transactions
         self.claims = claims
-        self.entries: dict[str, list[Entry]] = {}
-        self.full: set[str] = set()
-        """Functions whose list was cut at `MAX_ENTRIES`."""
-        self.again: dict[Entry, list[Entry]] = {}
-        """For an entry, later ones of the same function that tell the same: other calls that lead to the same mail."""
-        self._keys: dict[tuple[object, ...], Entry] = {}
+        self.ways = Ways()
         self._queue: deque[tuple[Edge, Entry]] = deque()
 
     def run(self) -> None:
@@ -80,7 +60,7 @@ class Summaries:
             self._insert(entry)
         while self._queue:
             edge, entry = self._queue.popleft()
-            for found in self.cross(edge, entry):
+            for found in self.cross(edge, entry) if self.ways.stands(entry) else ():
                 self._insert(found)
 
     def _seeds(self) -> Iterator[Entry]:
@@ -93,35 +73,25 @@ class Summaries:
             for here in self._at(mail, seed.send.site):
                 yield Entry(seed.send.site.function, here)
 
-    def _insert(self, entry: Entry) -> None:
-        key = (entry.function, *entry.mail.key)
-        first = self._keys.setdefault(key, entry)
-        if first is not entry:
-            self._note_again(first, entry)
-            return
-        known = self.entries.get(entry.function)
-        if known is None:
-            known = self.entries[entry.function] = []
-            self._search(entry.function)
-        if len(known) >= MAX_ENTRIES or entry.length > MAX_LENGTH:
-            self.full.add(entry.function)
-            return
-        known.append(entry)
-        for edge in self.callers.into(entry.function):
-            self._queue.append((edge, entry))
-
-    def _note_again(self, first: Entry, entry: Entry) -> None:
-        """Remembers another call of a function that leads to a mail which one is known for."""
-        known = self.again.setdefault(first, [])
-        sites = {one.edge.site for one in (first, *known) if one.edge is not None}
-        if entry.edge is not None and entry.edge.site not in sites and len(known) < MAX_AGAIN:
-            known.append(entry)
+    def _insert(self, way: Entry) -> None:
+        """Adds a way to a mail, and carries it on if it tells something new."""
+        if way.function not in self.ways.entries:
+            self.ways.entries[way.function] = []
+            self._search(way.function)
+        entry = self.ways.add(way)
+        if entry is not None:
+            self._queue.extend((edge, entry) for edge in self.callers.into(entry.function))
 
     def _search(self, function: str) -> None:
         """Looks for the callers of a function that is now known to lead to mail."""
         for edge in self.callers.search(function):
             for entry in self.entries.get(edge.target, ()):
                 self._queue.append((edge, entry))
+
+    @property
+    def entries(self) -> dict[str, list[Entry]]:
+        """For each function that leads to mail its ways, shortest first."""
+        return self.ways.entries
 
     # ------------------------------------------------------------------ crossing
 

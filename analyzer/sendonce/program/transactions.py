@@ -10,7 +10,6 @@ from sendonce.facts import NOWHERE, Span
 from sendonce.findings import Place
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive as exclusive
 from sendonce.program.flow import Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
@@ -24,7 +23,7 @@ from sendonce.program.values import Attr, Call, FunctionRef, ModuleRef, Value, o
 from sendonce.vocabulary import Enqueue
 
 if TYPE_CHECKING:
-    from sendonce.program.summaries import Entry
+    from sendonce.program.ways import Entry
 
 _STACKS = frozenset({"contextlib.ExitStack().enter_context", "contextlib.AsyncExitStack().enter_async_context"})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -14,8 +14,7 @@ from sendonce.packs.tables import Table
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive
-from sendonce.program.flow import Flow, Flows
+from sendonce.program.flow import Flow, Flows, Write
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Edge, Linker
 from sendonce.program.reader import Reader
@@ -76,6 +75,9 @@ class Units:
         self.linker = linker
         self.is_transaction = is_transaction
         self._depth = 0
+        self._events_of: dict[str, list[tuple[Site, Kind]]] = {}
+        self._writes: dict[str, list[Write]] = {}
+        self._kinds: dict[Site, Kind | tuple[Edge, ...]] = {}
         self._left: dict[tuple[object, ...], Kind] = {}
         self._asked: dict[Param, tuple[Value, ...]] = {}
 
@@ -95,8 +97,8 @@ class Units:
     def after(self, site: Site, written: Event | None) -> Site | None:
         """The call, in the same function, that commits after another; of the session that was written, if known."""
         flow = self.flows.of(self.program.function(site.function))
-        for other in flow.sites[site.index + 1 :]:
-            if exclusive(site.held, other.held) or self.kind(other) != "commits":
+        for other, kind in self._telling(flow, {}):
+            if other.index <= site.index or kind != "commits" or flow.exclusive(site.held, other.held):
                 continue
             if written is None or _same(written, Event(other.at, written.place, "commits", self._session(other))):
                 return other
@@ -146,20 +148,36 @@ class Units:
     def _events(self, flow: Flow, before: int, held: Held | None, binding: dict[Param, Value]) -> Iterator[Event]:
         """Writes and commits ahead of a site (by index), in order, on branches that can lead to it."""
         found: list[Event] = []
-        for other in flow.sites[:before]:
-            if not exclusive(other.held, held) and self._possible(other.held, binding):
-                kind: Kind = self.kind(other, binding)
+        for other, kind in self._telling(flow, binding):
+            if other.index >= before:
+                break
+            if self._possible(other.held, binding) and not flow.exclusive(other.held, held):
                 if kind == "writes" and self._is_left(other.held, held):
                     kind = "commits"
-                if kind:
-                    place = Place(other.path, *other.at)
-                    found.append(Event(other.at, place, kind, self._session(other), self._entry(other)))
+                place = Place(other.path, *other.at)
+                found.append(Event(other.at, place, kind, self._session(other), self._entry(other)))
         limit = flow.sites[before].at if before < len(flow.sites) else (1 << 30, 0, 0, 0)
-        for write in flow.writes:
-            if write.at < limit and not exclusive(write.held, held) and self._is_row(flow, write.base, write.at):
+        for write in self._rows_written(flow):
+            if write.at < limit and not flow.exclusive(write.held, held):
                 kind = "commits" if self._is_left(write.held, held) else "writes"
                 found.append(Event(write.at, Place(flow.function.module.path, *write.at), kind))
         yield from sorted(found, key=lambda event: event.at)
+
+    def _telling(self, flow: Flow, binding: dict[Param, Value]) -> Iterable[tuple[Site, Kind]]:
+        """The calls of a function that do something to a unit of work, with what they do."""
+        id = flow.function.id
+        if binding or (self._depth and id not in self._events_of):
+            return [(site, kind) for site in flow.sites if (kind := self.kind(site, binding))]
+        if id not in self._events_of:
+            self._events_of[id] = [(site, kind) for site in flow.sites if (kind := self.kind(site))]
+        return self._events_of[id]
+
+    def _rows_written(self, flow: Flow) -> list[Write]:
+        """The assignments of a function to attributes of rows."""
+        id = flow.function.id
+        if id not in self._writes:
+            self._writes[id] = [write for write in flow.writes if self._is_row(flow, write.base, write.at)]
+        return self._writes[id]
 
     def _is_left(self, inner: Held | None, outer: Held | None) -> bool:
         """Whether a point stands in a block that commits when it ends, and that another point is no longer in."""
@@ -185,6 +203,16 @@ class Units:
 
     def kind(self, site: Site, binding: dict[Param, Value] | None = None) -> Kind:
         """What a call does to a unit of work, the last thing if it does several."""
+        if site not in self._kinds:
+            self._kinds[site] = self._library_kind(site)
+        known = self._kinds[site]
+        if not isinstance(known, tuple):
+            return known
+        kinds = {self._function_kind(edge, binding or {}) for edge in known}
+        return next((kind for kind in ("commits", "ends", "writes") if kind in kinds), "")
+
+    def _library_kind(self, site: Site) -> Kind | tuple[Edge, ...]:
+        """What a call of a library does; for other calls the edges into the functions that tell."""
         if self._matches(self.packs.transaction_commits, site):
             return "commits"
         if self._matches(self.packs.transaction_rollbacks, site):
@@ -193,9 +221,7 @@ class Units:
             return "writes"
         if self._matches(self.packs.transaction_statements, site):
             return "writes" if self._statement_writes(site.call) else ""
-        edges = (e for e in self.linker.reached(site).edges if all(c.hop == "call" for c in e.crossings))
-        kinds = {self._function_kind(edge, binding or {}) for edge in edges}
-        return next((kind for kind in ("commits", "ends", "writes") if kind in kinds), "")
+        return tuple(e for e in self.linker.reached(site).edges if all(c.hop == "call" for c in e.crossings))
 
     def _function_kind(self, edge: Edge, outer: dict[Param, Value]) -> Kind:
         """What a function leaves behind when it returns from a call: its last write or commit."""

@@ -10,7 +10,6 @@ from sendonce.findings import Place
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flow, Flows
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
@@ -76,14 +75,14 @@ class Writes:
     def _own(self, site: Site, known: dict[Param, Value]) -> Iterator[Mark]:
         flow = self.flows.of(self.program.function(site.function))
         for write in flow.writes:
-            if not _apart(site, write.held):
+            if not _apart(flow, site, write.held):
                 place = Place(site.path, *write.at)
                 after = write.at[:2] > site.at[:2]
                 for one in self.stored.assigned(write.base, write.field, write.value):
                     if _is_stored(one, flow):
                         yield Mark(one, place, place, after, write.held)
         for other in flow.sites:
-            if other is site or _apart(site, other.held):
+            if other is site or _apart(flow, site, other.held):
                 continue
             at = Place(other.path, *other.at)
             call = called(other.call, known)
@@ -169,11 +168,11 @@ def called(call: Call, known: dict[Param, Value]) -> Call:
     return call if func is call.func else Call(func, call.names, call.args, call.at)
 
 
-def _apart(site: Site, held: Held | None) -> bool:
+def _apart(flow: Flow, site: Site, held: Held | None) -> bool:
     """Whether a point is not passed in a run that passes the site and meets no error."""
     own = set(map(id, h.newest_first(site.held)))
     caught = any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.newest_first(held))
-    return caught or exclusive(site.held, held)
+    return caught or flow.exclusive(site.held, held)
 
 
 def _is_caught(held: Held | None) -> bool:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from sendonce import facts
+from sendonce.program.exclusion import Exclusion
 from sendonce.program.held import Held, Site
 from sendonce.program.symbols import Function
 from sendonce.program.values import (
@@ -64,6 +66,16 @@ class Flow:
         if any(param.name == name for param in self.function.params):
             return Param(self.function.id, name)
         return None
+
+    def exclusive(self, left: Held | None, right: Held | None) -> bool:
+        """Whether two points of the function cannot both be passed in one run."""
+        return self._exclusion.exclusive(left, right)
+
+    @cached_property
+    def _exclusion(self) -> Exclusion:
+        exits = (*self.returns, *self.raises, *self.yields)
+        points: tuple[Site | Exit | Write, ...] = (*self.sites, *exits, *self.writes)
+        return Exclusion([point.held for point in points])
 
     def written(self, attr: str) -> tuple[Value, ...]:
         """The values assigned to an attribute of the first parameter."""
