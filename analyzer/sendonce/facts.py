@@ -333,6 +333,14 @@ class If(Node, frozen=True, tag=True, array_like=True, gc=False):
     orelse: tuple[Stmt, ...]
 
 
+def chain_of(node: If) -> tuple[list[If], tuple[Stmt, ...]]:
+    """An `if` with all its `elif`, and the block of the last `else`."""
+    chain = [node]
+    while len(chain[-1].orelse) == 1 and isinstance(inner := chain[-1].orelse[0], If):
+        chain.append(inner)
+    return chain, chain[-1].orelse
+
+
 class For(Node, frozen=True, tag=True, array_like=True, gc=False):
     """`for target in iter`, also `async for`."""
 

@@ -40,7 +40,7 @@ from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.answers import answered, inner_site
 from sendonce.program.flags import exclude
-from sendonce.program.held import Caught, Site, Trying, newest_first
+from sendonce.program.held import Caught, Site, Trying, blocks, newest_first
 from sendonce.program.mail import Guard
 from sendonce.program.paths import Path, place_of
 from sendonce.program.recipients import Recipients
@@ -92,7 +92,7 @@ def _parting(analysis: Analysis, left: Path, right: Path) -> tuple[Site, Site] |
 def _is_answered(analysis: Analysis, left: Path, right: Path, a: Site, b: Site) -> bool:
     """Whether the later call is made only where the earlier one has answered that it sent nothing."""
     path, earlier, later = (left, a, b) if a.index < b.index else (right, b, a)
-    inner = inner_site(path.sites(), earlier)
+    inner = inner_site(iter(path.sites()), earlier)
     return inner is not None and answered(analysis.evaluator, analysis.flows, earlier, inner, later)
 
 
@@ -103,7 +103,7 @@ def _goes_on(path: Path, site: Site) -> bool:
 
 def _is_other_error(tried: Site, fallback: Site) -> bool:
     """Whether a call stands in a handler of errors that the call in its `try` cannot raise: no row, a wrong value."""
-    around = {fact.at for fact in newest_first(tried.held) if isinstance(fact, Trying)}
+    around = {fact.at for fact in blocks(tried.held) if isinstance(fact, Trying)}
     for fact in newest_first(fallback.held):
         if isinstance(fact, Caught) and fact.trying.at in around:
             return bool(fact.types) and all(map(_is_of_data, fact.types))

@@ -11,9 +11,6 @@ from sendonce.frontend.literals import storable
 LONGEST_CHAIN = 100
 """A chain of more binary operators is one `Opaque`: nobody folds it, and it would nest as deep as it is long."""
 
-MOST_CASES = 400
-"""A `match` of more cases would nest too deeply as a chain of `If`."""
-
 Comparator = Literal["==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"]
 
 

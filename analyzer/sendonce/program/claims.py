@@ -70,6 +70,7 @@ class Claims:
         self._lenient: dict[frozenset[Flaw], Claims] = {}
         self._injected: dict[str, Guard | None] = {}
         self._made: dict[Call, Reservation | None] = {}
+        self._pending: dict[Held, tuple[Condition, ...]] = {}
         self._nearest: dict[Held, Held | None] = {}
         self._claims: dict[Held, Reservation] = {}
 
@@ -123,12 +124,18 @@ class Claims:
 
     def pending_at(self, site: Site) -> tuple[Condition, ...]:
         """The tests before a site that ask a function or object which the function is given."""
-        found = [
-            Condition(fact.value, fact.holds)
-            for fact in h.newest_first(site.held)
-            if isinstance(fact, h.Test) and fact.value.size <= MAX_PENDING_SIZE and self._asks(fact.value)
-        ]
-        return tuple(dict.fromkeys(found))[:MAX_PENDING]
+        new: list[Held] = []
+        held = site.held
+        while held is not None and held not in self._pending:
+            new.append(held)
+            held = held.before
+        found = self._pending[held] if held is not None else ()
+        for one in reversed(new):
+            fact = one.fact
+            if isinstance(fact, h.Test) and fact.value.size <= MAX_PENDING_SIZE and self._asks(fact.value):
+                found = tuple(dict.fromkeys((Condition(fact.value, fact.holds), *found)))[:MAX_PENDING]
+            self._pending[one] = found
+        return found
 
     def _asks(self, value: Value) -> bool:
         """Whether a test calls something of which only a caller knows what it is."""

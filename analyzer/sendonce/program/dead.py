@@ -122,7 +122,7 @@ class DeadGuards:
             return False
         if not self._is_unit(mark.written.spot.owner):
             return True
-        entered = [fact.value for fact in h.newest_first(mark.held) if isinstance(fact, h.Inside)]
+        entered = [fact.value for fact in h.blocks(mark.held) if isinstance(fact, h.Inside)]
         return any(part.base in entered for part in walk(row) if hasattr(part, "base"))
 
     def _is_unit(self, owner: str) -> bool:

@@ -50,7 +50,7 @@ class Effects:
     def to_all(self, site: Site, mark: Mark) -> bool:
         """Whether a mark is written once behind a loop of mails."""
         inside = set(map(id, h.newest_first(mark.held)))
-        loops = [fact for fact in h.newest_first(site.held) if isinstance(fact, h.Loop) and id(fact) not in inside]
+        loops = [fact for fact in h.blocks(site.held) if isinstance(fact, h.Loop) and id(fact) not in inside]
         return mark.after and bool(loops) and not _is_swallowed(site.held, mark.held)
 
     def _reaches(self, call: Call, depth: int) -> bool:
@@ -87,14 +87,12 @@ def _is_swallowed(inner: Held | None, outer: Held | None) -> bool:
     """Whether an error at one point is caught before the other, which is reached all the same."""
     own = {id(fact) for fact in h.newest_first(outer)}
     passed = [fact.trying for fact in h.newest_first(outer) if isinstance(fact, h.Passed)]
-    return any(
-        isinstance(fact, h.Trying) and id(fact) not in own and fact not in passed for fact in h.newest_first(inner)
-    )
+    return any(isinstance(fact, h.Trying) and id(fact) not in own and fact not in passed for fact in h.blocks(inner))
 
 
 def _loops(held: Held | None) -> set[int]:
     """The loops around a point."""
-    return {id(fact) for fact in h.newest_first(held) if isinstance(fact, h.Loop)}
+    return {id(fact) for fact in h.blocks(held) if isinstance(fact, h.Loop)}
 
 
 def _is_passed(inner: Held | None, later: Held | None) -> bool:

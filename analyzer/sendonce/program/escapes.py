@@ -143,13 +143,13 @@ class Escapes:
         """Whether a point of a function may be reached once a call there has returned; itself, for the next item."""
         if _handles(held, site):
             return False
-        if any(isinstance(fact, h.Done) and fact.site is site for fact in _all_facts(h.newest_first(held))):
+        flow = self._flow(site)
+        if flow.may_follow(held, site):
             return True
-        batches = [fact for fact in h.newest_first(site.held) if isinstance(fact, h.Loop) and self.is_batch(fact, site)]
+        batches = [fact for fact in h.blocks(site.held) if isinstance(fact, h.Loop) and self.is_batch(fact, site)]
         if at[:2] <= site.at[:2]:
-            here = [fact for fact in h.newest_first(held) if isinstance(fact, h.Loop)]
+            here = [fact for fact in h.blocks(held) if isinstance(fact, h.Loop)]
             return any(one is batch for one in here for batch in batches)
-        flow = self.flows.of(self.evaluator.program.function(site.function))
         return bool(batches) and not flow.exclusive(site.held, held)
 
     def is_batch(self, loop: h.Loop, site: Site) -> bool:
@@ -208,18 +208,9 @@ class Escapes:
 
 def _handles(held: Held | None, site: Site) -> bool:
     """Whether a point stands in a handler of a call's own error."""
-    around = [fact for fact in h.newest_first(site.held) if isinstance(fact, h.Trying)]
-    caught = [fact.trying for fact in h.newest_first(held) if isinstance(fact, h.Caught)]
+    around = [fact for fact in h.blocks(site.held) if isinstance(fact, h.Trying)]
+    caught = [fact.trying for fact in h.blocks(held) if isinstance(fact, h.Caught)]
     return any(one is trying for one in caught for trying in around)
-
-
-def _all_facts(found: Iterable[h.Fact]) -> Iterator[h.Fact]:
-    """Facts, and those of the branches that joined."""
-    for fact in found:
-        yield fact
-        if isinstance(fact, h.Either):
-            for branch in fact.branches:
-                yield from _all_facts(branch)
 
 
 def _is_in(held: Held | None, body: h.Fact) -> bool:
@@ -227,7 +218,7 @@ def _is_in(held: Held | None, body: h.Fact) -> bool:
 
 
 def _in_handler(held: Held | None) -> bool:
-    return any(isinstance(fact, h.Caught) for fact in h.newest_first(held))
+    return any(isinstance(fact, h.Caught) for fact in h.blocks(held))
 
 
 def is_refusal(held: Held | None, site: Site) -> bool:

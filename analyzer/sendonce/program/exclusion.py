@@ -52,6 +52,13 @@ class Exclusion:
             return False
         return self._excludes(left, right) or self._excludes(right, left)
 
+    def done(self, held: Held | None, site: h.Site) -> bool:
+        """Whether a call was made on the way to a point, or on one of the ways that joined before it."""
+        if held is None:
+            return False
+        passed = self._mask(held)
+        return any(passed >> number & 1 for number in self._index.get(("done", site), ()))
+
     def _excludes(self, left: Held, right: Held) -> bool:
         """Whether what was passed on the way to `left` rules out a fact on the way to `right`."""
         passed = self._mask(right)
@@ -227,6 +234,8 @@ def _keys(fact: h.Fact) -> Iterator[Key]:
     match fact:
         case h.Test(value=value):
             yield from _decided_by(value)
+        case h.Done(site=site):
+            yield ("done", site)
         case h.Passed(trying=trying, left=left):
             yield from (("passed", (trying.at, at)) for at in left)
         case h.Either(branches=branches):

@@ -117,6 +117,8 @@ class Either:
     chosen: tuple[tuple[Value, tuple[Value, ...]], ...] = ()
 
 
+Block = Inside | Trying | Caught | Loop
+
 Fact = Test | Done | Inside | Left | Trying | Caught | Passed | Loop | Wrote | Either
 
 
@@ -127,11 +129,15 @@ class Held:
     before: Held | None
     fact: Fact
     depth: int
+    block: Held | None = None
+    """The newest fact before this one that is a block around it."""
 
 
 def add(held: Held | None, fact: Fact) -> Held:
     """The chain with one more fact."""
-    return Held(held, fact, 1 if held is None else held.depth + 1)
+    if held is None:
+        return Held(None, fact, 1)
+    return Held(held, fact, held.depth + 1, held if isinstance(held.fact, Block) else held.block)
 
 
 def newest_first(held: Held | None) -> Iterator[Fact]:
@@ -139,6 +145,14 @@ def newest_first(held: Held | None) -> Iterator[Fact]:
     while held is not None:
         yield held.fact
         held = held.before
+
+
+def blocks(held: Held | None) -> Iterator[Block]:
+    """The blocks that a point stands in, innermost first: `with`, `try`, handlers and loops."""
+    while held is not None:
+        if isinstance(held.fact, Block):
+            yield held.fact
+        held = held.block
 
 
 def oldest_first(held: Held | None) -> tuple[Fact, ...]:
@@ -156,15 +170,27 @@ def since(held: Held | None, start: Held | None) -> tuple[Fact, ...]:
 
 
 def join(
-    start: Held | None, ends: list[Held | None], chosen: tuple[tuple[Value, tuple[Value, ...]], ...] = ()
+    start: Held | None,
+    ends: list[Held | None],
+    chosen: tuple[tuple[Value, tuple[Value, ...]], ...] = (),
+    silent: frozenset[Value] = frozenset(),
 ) -> Held | None:
-    """What holds after branches that began at `start` and ended with `ends`; `chosen` as in `Either`."""
-    tails = [since(end, start) for end in ends]
-    if len(tails) == 1:
+    """What holds after branches that began at `start` and ended with `ends`; `chosen` as in `Either`.
+
+    That a `silent` test was false is not told of the branches.
+    """
+    if len(ends) == 1:
         return ends[0]
+    tails = [since(end, start) for end in ends]
+    if silent:
+        tails = [tuple(fact for fact in tail if not _is_silent(fact, silent)) for tail in tails]
     if not any(tails):
         return start
     return add(start, Either(tuple(tails), chosen))
+
+
+def _is_silent(fact: Fact, silent: frozenset[Value]) -> bool:
+    return isinstance(fact, Test) and not fact.holds and fact.value in silent
 
 
 def without(held: Held | None, start: Held | None, dropped: Fact) -> Held | None:

@@ -110,6 +110,8 @@ class Locks:
     def taken(self, scene: Scene) -> Iterator[Lock]:
         """The locks that were taken on the way to the end of a scene."""
         for index, fact in enumerate(scene.facts):
+            if not isinstance(fact, h.Done | h.Inside | h.Left):
+                continue
             for call, of_rows, sure in self._locks_of(fact, scene):
                 start = _entered_at(scene.facts, index, fact.inside) if isinstance(fact, h.Left) else index
                 end = index if isinstance(fact, h.Left) else self._end(scene, index, of_rows, fact)
@@ -311,9 +313,7 @@ class Locks:
     def _written_after(self, site: Site, scene: Scene, lock: Lock) -> frozenset[str]:
         """The marks that the function writes after a site, while the lock is held."""
         flow = self.flows.of(self.program.function(site.function))
-        inside = next(
-            (f for f in h.newest_first(site.held) if isinstance(f, h.Inside) and self.holds(f, lock, scene)), None
-        )
+        inside = next((f for f in h.blocks(site.held) if isinstance(f, h.Inside) and self.holds(f, lock, scene)), None)
         found: set[str] = set()
         for other in flow.sites[site.index + 1 :]:
             if flow.exclusive(site.held, other.held) or only_caught(site.held, other.held):
@@ -382,5 +382,5 @@ def _entered_at(passed: tuple[h.Fact, ...], index: int, inside: h.Inside) -> int
 
 def only_caught(before: h.Held | None, after: h.Held | None) -> bool:
     """Whether a later point is reached only through an `except` of a block around the earlier one."""
-    own = set(map(id, h.newest_first(before)))
-    return any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.newest_first(after))
+    own = set(map(id, h.blocks(before)))
+    return any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.blocks(after))

@@ -78,7 +78,7 @@ class Releases:
         return any(
             self._gives_back(site.call, claim, inside, depth + 1)
             for site in flow.sites
-            if not any(isinstance(fact, h.Caught) for fact in h.newest_first(site.held))
+            if not any(isinstance(fact, h.Caught) for fact in h.blocks(site.held))
         )
 
     def _may(self, call: Call) -> bool:

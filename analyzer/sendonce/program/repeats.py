@@ -247,7 +247,7 @@ class Repeats:
         return ""
 
     def _enqueues(self, asked: Site, job: JobRun) -> bool:
-        in_handler = any(isinstance(fact, h.Caught) for fact in h.newest_first(asked.held))
+        in_handler = any(isinstance(fact, h.Caught) for fact in h.blocks(asked.held))
         return in_handler and any(
             edge.target == job.job and any(crossing.hop == "enqueue" for crossing in edge.crossings)
             for edge in self.linker.reached(asked).edges
@@ -256,8 +256,8 @@ class Repeats:
     def _is_made(self, asked: Site, job: JobRun, number: int) -> bool:
         """Whether a call for another run is made where the mail may have left."""
         site = job.run.sites[number]
-        around = [fact for fact in h.newest_first(site.held) if isinstance(fact, h.Trying)]
-        caught = [fact for fact in h.newest_first(asked.held) if isinstance(fact, h.Caught)]
+        around = [fact for fact in h.blocks(site.held) if isinstance(fact, h.Trying)]
+        caught = [fact for fact in h.blocks(asked.held) if isinstance(fact, h.Caught)]
         for fact in caught:
             if any(fact.trying is trying for trying in around):
                 failures = self.escapes.reaching(job.run, number, fact.trying)

@@ -155,7 +155,7 @@ class Retries:
     def _recursions(self, site: Site, run: Run) -> Iterator[tuple[Repetition, Run]]:
         """The calls of a function of itself in what handles the error of a call in it."""
         for asked in self.flows.of(self.program.function(site.function)).sites:
-            caught = next((one for one in h.newest_first(asked.held) if isinstance(one, h.Caught)), None)
+            caught = next((one for one in h.blocks(asked.held) if isinstance(one, h.Caught)), None)
             if caught is None or not any(one is caught.trying for one in _tries(site)) or not self._is_self(asked):
                 continue
             if self.escapes.reaches(
@@ -219,4 +219,4 @@ class Retries:
 
 
 def _tries(site: Site) -> Iterator[h.Trying]:
-    return (fact for fact in h.newest_first(site.held) if isinstance(fact, h.Trying))
+    return (fact for fact in h.blocks(site.held) if isinstance(fact, h.Trying))

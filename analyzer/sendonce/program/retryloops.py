@@ -129,7 +129,10 @@ def _loops(node: object) -> Iterator[Loop]:
 def _blocks(node: object) -> Iterator[Body]:
     """The blocks of statements directly inside a node."""
     match node:
-        case facts.If() | facts.For() | facts.While():
+        case facts.If():
+            chain, last = facts.chain_of(node)
+            yield from (*(one.body for one in chain), last)
+        case facts.For() | facts.While():
             yield from (node.body, node.orelse)
         case facts.Try(body=body, handlers=handlers, orelse=orelse, final=final):
             yield from (body, *(handler.body for handler in handlers), orelse, final)
@@ -177,8 +180,9 @@ def _leaves(block: Body) -> bool:
             return kind == "break"
         case facts.With(body=body):
             return _leaves(body)
-        case facts.If(body=body, orelse=orelse):
-            return _leaves(body) and _leaves(orelse)
+        case facts.If() as first:
+            chain, last = facts.chain_of(first)
+            return _leaves(last) and all(_leaves(one.body) for one in chain)
         case _:
             return False
 

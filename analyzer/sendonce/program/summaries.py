@@ -16,7 +16,7 @@ from sendonce.program import held as h
 from sendonce.program.callers import Callers
 from sendonce.program.claims import Claims
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.held import Site
+from sendonce.program.held import Held, Site
 from sendonce.program.link import Crossing, Edge
 from sendonce.program.mail import Condition, Hole, Mail
 from sendonce.program.providers import Providers
@@ -52,6 +52,7 @@ class Summaries:
         self.transactions = transactions
         self.claims = claims
         self.ways = Ways()
+        self._asked: dict[Held, tuple[Condition, ...] | None] = {}
         self._queue: deque[tuple[Edge, Entry]] = deque()
 
     def run(self) -> None:
@@ -249,7 +250,7 @@ class Summaries:
 
     def _at(self, mail: Mail, site: Site, names: Site | None = None) -> list[Mail]:
         """What holds at a site, added to a mail that leaves through it; if that names it, it is sent at `names`."""
-        conditions = self._conditions(site)
+        conditions = self._conditions(site.held)
         if conditions is None:
             return []
         mail = replace(mail, conditions=_strongest((*mail.conditions, *conditions)))
@@ -284,18 +285,29 @@ class Summaries:
             bound=mail.bound if mail.send is not None else self.senders.bound(named or site, outcome.template),
         )
 
-    def _conditions(self, site: Site) -> list[Condition] | None:
-        """The tests on parameters that lead to a site; None if one of them can never come out so."""
-        found: list[Condition] = []
-        for fact in h.newest_first(site.held):
-            if not isinstance(fact, h.Test) or not fact.value.free or fact.value.size > MAX_CONDITION_SIZE:
-                continue
-            kept = self._decided(Condition(fact.value, fact.holds)) if _is_plain(fact.value) else True
-            if kept is False:
-                return None
-            if kept is not True:
-                found.append(kept)
+    def _conditions(self, held: Held | None) -> tuple[Condition, ...] | None:
+        """The newest tests on parameters that lead to a point; None if one of them can never come out so."""
+        new: list[Held] = []
+        while held is not None and held not in self._asked:
+            new.append(held)
+            held = held.before
+        found = self._asked[held] if held is not None else ()
+        for one in reversed(new):
+            found = self._asked[one] = self._with_test(found, one.fact)
         return found
+
+    def _with_test(self, known: tuple[Condition, ...] | None, fact: h.Fact) -> tuple[Condition, ...] | None:
+        if known is None or not isinstance(fact, h.Test) or not _is_asked(fact.value):
+            return known
+        kept = self._decided(Condition(fact.value, fact.holds))
+        if isinstance(kept, bool):
+            return known if kept else None
+        return tuple(dict.fromkeys((kept, *known)))[:MAX_CONDITIONS]
+
+
+def _is_asked(value: Value) -> bool:
+    """Whether a test is one that callers may decide."""
+    return bool(value.free) and value.size <= MAX_CONDITION_SIZE and _is_plain(value)
 
 
 def _left(mail: Mail, enqueue: Site, same_database: bool) -> Mail:

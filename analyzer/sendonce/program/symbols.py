@@ -312,7 +312,10 @@ def _targets(
 def blocks_of(statement: facts.Stmt) -> tuple[Body, ...]:
     """The inner blocks of a compound statement, functions and classes left out."""
     match statement:
-        case facts.If() | facts.For() | facts.While():
+        case facts.If():
+            chain, last = facts.chain_of(statement)
+            return (*(one.body for one in chain), last)
+        case facts.For() | facts.While():
             return (statement.body, statement.orelse)
         case facts.With():
             return (statement.body,)

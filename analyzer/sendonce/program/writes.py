@@ -82,12 +82,14 @@ class Writes:
                     if _is_stored(one, flow):
                         yield Mark(one, place, place, after, write.held)
         for other in flow.sites:
-            if other is site or _apart(flow, site, other.held):
+            if other is site:
                 continue
             at = Place(other.path, *other.at)
             call = called(other.call, known)
-            for one, place in self.made(call, at, 0):
-                yield Mark(one, place, at, other.index > site.index, other.held, call)
+            made = self.made(call, at, 0)
+            if made and not _apart(flow, site, other.held):
+                after = other.index > site.index
+                yield from (Mark(one, place, at, after, other.held, call) for one, place in made)
 
     # ------------------------------------------------------------------ calls
 
@@ -170,13 +172,13 @@ def called(call: Call, known: dict[Param, Value]) -> Call:
 
 def _apart(flow: Flow, site: Site, held: Held | None) -> bool:
     """Whether a point is not passed in a run that passes the site and meets no error."""
-    own = set(map(id, h.newest_first(site.held)))
-    caught = any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.newest_first(held))
+    own = set(map(id, h.blocks(site.held)))
+    caught = any(isinstance(fact, h.Caught) and id(fact) not in own for fact in h.blocks(held))
     return caught or flow.exclusive(site.held, held)
 
 
 def _is_caught(held: Held | None) -> bool:
-    return any(isinstance(fact, h.Caught) for fact in h.newest_first(held))
+    return any(isinstance(fact, h.Caught) for fact in h.blocks(held))
 
 
 def _is_in(at: facts.Span, part: tuple[facts.Span, bool] | None) -> bool:

@@ -8,13 +8,10 @@ from collections.abc import Callable
 from sendonce.facts import Attribute, Compare, Constant, Expr, Opaque, Stmt, Subscript
 from sendonce.frontend.abstract.dispatch import SEVERAL, block, expression, optional
 from sendonce.frontend.abstract.source import Node, Source, span
-from sendonce.frontend.lowering import MOST_CASES
 from sendonce.frontend.matching import Bound, Case, all_of, any_of, case, chain, is_instance, kept
 
 
 def _match(s: Source, n: Node) -> list[Stmt]:
-    if len(n.cases) > MOST_CASES:
-        raise RecursionError
     heads, subject = kept(expression(s, n.subject))
     return [*heads, chain(span(n), [_case(s, item, subject) for item in n.cases])]
 

@@ -122,9 +122,17 @@ def _import_from(s: Source, n: Node) -> Stmt:
 
 
 def _if(s: Source, n: Node) -> Stmt:
+    chain = [n]
+    orelse = n.orelse
+    while len(orelse) == 1 and type(orelse[0]) is ast.If:  # an `elif`: dispatchers have thousands
+        chain.append(orelse[0])
+        orelse = orelse[0].orelse
+    rest = block(s, orelse) if orelse else ()
+    for one in reversed(chain[1:]):
+        test = one.test
+        rest = (If(span(one), EXPRESSIONS[type(test)](s, test), block(s, one.body), rest),)
     test = n.test
-    orelse = block(s, n.orelse) if n.orelse else ()
-    return If(span(n), EXPRESSIONS[type(test)](s, test), block(s, n.body), orelse)
+    return If(span(n), EXPRESSIONS[type(test)](s, test), block(s, n.body), rest)
 
 
 def _for(s: Source, n: Node) -> Stmt:

@@ -12,14 +12,11 @@ from sendonce.facts import Expr, Span, Stmt
 from sendonce.frontend.concrete.cursor import Cursor
 from sendonce.frontend.concrete.dispatch import STATEMENTS, expression, name_token
 from sendonce.frontend.concrete.statements import suite
-from sendonce.frontend.lowering import MOST_CASES
 from sendonce.frontend.matching import Bound, Case, all_of, any_of, case, chain, is_instance, kept
 
 
 def _match(c: Cursor, node: cst.Match) -> list[Stmt]:
     start = c.start()
-    if len(node.cases) > MOST_CASES:
-        raise RecursionError
     c.pos += 5
     heads, subject = kept(expression(c, node.subject))
     c.token(1)

@@ -49,22 +49,21 @@ def _line(c: Cursor, node: Any, found: list[Stmt]) -> None:
 
 
 def _if(c: Cursor, node: cst.If) -> list[Stmt]:
-    return [_branch(c, node, 2)]
+    branches = [_branch(c, node, 2)]
+    orelse = node.orelse
+    while isinstance(orelse, cst.If):  # an `elif`: dispatchers have thousands
+        branches.append(_branch(c, orelse, 4))
+        orelse = orelse.orelse
+    rest = _keyword_suite(c, orelse, 4)
+    for start, test, body in reversed(branches):
+        rest = (facts.If(c.here(start), test, body, rest),)
+    return list(rest)
 
 
-def _branch(c: Cursor, node: cst.If, word: int) -> Stmt:
+def _branch(c: Cursor, node: cst.If, word: int) -> tuple[Start, Expr, Body]:
     start = c.start()
     c.pos += word
-    test = expression(c, node.test)
-    body = suite(c, node.body)
-    orelse = _orelse(c, node.orelse)
-    return facts.If(c.here(start), test, body, orelse)
-
-
-def _orelse(c: Cursor, node: cst.If | cst.Else | None) -> Body:
-    if isinstance(node, cst.If):
-        return (_branch(c, node, 4),)
-    return _keyword_suite(c, node, 4)
+    return start, expression(c, node.test), suite(c, node.body)
 
 
 def _keyword_suite(c: Cursor, node: cst.Else | cst.Finally | None, word: int) -> Body:

@@ -13,37 +13,70 @@ from sendonce.program.values import (
     Call,
     Const,
     Element,
+    Op,
     Seq,
     Union,
     Value,
     union,
 )
+from sendonce.program.values import walk as walk_values
+
+LONG = 30
+"""Of a chain of more `elif` the joined branches forget which plain tests came out false before them."""
+
+End = tuple["Held | None", dict[str, Value]]
+"""What holds at the end of a branch, and the local variables there."""
 
 if TYPE_CHECKING:
     from sendonce.program.flow.walk import Walk
 
 
 def if_(walk: Walk, node: facts.If) -> None:
-    """Walks both branches, each knowing the test, and goes on with what they agree on."""
+    """Walks the branches of an `if` and its `elif`, each knowing the tests, and goes on with what they agree on."""
+    chain, last = facts.chain_of(node)
     test = walk.read(node.test)
-    start, known = walk.held, dict(walk.locals)
-    ends: list[tuple[Held | None, dict[str, Value]]] = []
-    for body, holds in ((node.body, True), (node.orelse, False)):
-        walk.held, walk.locals, walk.alive = start, dict(known), True
-        walk.assume(test, holds, node.test.at)
-        walk.block(body)
-        if walk.alive:
-            ends.append((walk.held, walk.locals))
-    _joined(walk, start, ends)
+    start = walk.held
+    ends: list[End] = []
+    passed: list[Value] = []
+    for one in chain:
+        if one is not node:
+            test = walk.read(one.test)
+        here, known = walk.held, walk.locals
+        walk.locals = dict(known)
+        walk.assume(test, True, one.test.at)
+        _branch(walk, one.body, ends)
+        walk.held, walk.locals, walk.alive = here, dict(known), True
+        walk.assume(test, False, one.test.at)
+        passed.append(test)
+    _branch(walk, last, ends)
+    silent = frozenset(filter(_is_plain, passed)) if len(chain) > LONG else frozenset()
+    _joined(walk, start, ends, silent)
 
 
-def _joined(walk: Walk, start: Held | None, ends: list[tuple[Held | None, dict[str, Value]]]) -> None:
-    """Goes on after branches; dead if none of them can be left."""
+def _branch(walk: Walk, body: Body, ends: list[End]) -> None:
+    """Walks one branch, and notes how it ends if it can be left."""
+    walk.block(body)
+    if walk.alive:
+        ends.append((walk.held, walk.locals))
+
+
+def _is_plain(test: Value) -> bool:
+    """Whether a test calls nothing, or only asks which text something is: then it is no claim that was lost."""
+    asks_kind = isinstance(test, Op) and test.op == "==" and any(map(_is_text, test.operands))
+    return asks_kind or not any(isinstance(part, Call) for part in walk_values(test))
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Const) and isinstance(value.value, str)
+
+
+def _joined(walk: Walk, start: Held | None, ends: list[End], silent: frozenset[Value] = frozenset()) -> None:
+    """Goes on after branches; dead if none of them can be left. That a `silent` test came out false is not kept."""
     walk.alive = bool(ends)
     if ends:
         branches = [known for _, known in ends]
         walk.locals = _merged(branches)
-        walk.held = h.join(start, [end for end, _ in ends], _chosen(branches, walk.locals))
+        walk.held = h.join(start, [end for end, _ in ends], _chosen(branches, walk.locals), silent)
 
 
 def while_(walk: Walk, node: facts.While) -> None:
@@ -135,7 +168,7 @@ def try_(walk: Walk, node: facts.Try) -> None:
         walk.held = h.add(walk.held, trying)
     walk.block(node.body)
     ended = walk.held if walk.alive else None
-    ends: list[tuple[Held | None, dict[str, Value]]] = []
+    ends: list[End] = []
     after_body = _merged([known, walk.locals])
     if walk.alive:
         walk.held = h.without(walk.held, start, trying)

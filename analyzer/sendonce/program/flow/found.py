@@ -71,6 +71,10 @@ class Flow:
         """Whether two points of the function cannot both be passed in one run."""
         return self._exclusion.exclusive(left, right)
 
+    def may_follow(self, held: Held | None, site: Site) -> bool:
+        """Whether a call was made on a way to a point."""
+        return self._exclusion.done(held, site)
+
     @cached_property
     def _exclusion(self) -> Exclusion:
         exits = (*self.returns, *self.raises, *self.yields)
