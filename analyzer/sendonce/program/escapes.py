@@ -83,7 +83,7 @@ class Escapes:
     ) -> tuple[Failure, ...]:
         """What is left of errors behind the handlers around a point of a function."""
         left = tuple(failures)
-        for fact in h.newest_first(held):
+        for fact in h.blocks(held):
             if fact is boundary:
                 break
             if isinstance(fact, h.Trying):

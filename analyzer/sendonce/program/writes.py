@@ -61,6 +61,7 @@ class Writes:
         self.stored = stored
         self._around: dict[tuple[Site, Known], tuple[Mark, ...]] = {}
         self._made: dict[tuple[Call, int], tuple[tuple[Written, Place], ...]] = {}
+        self._helpers: dict[tuple[object, ...], tuple[tuple[Written, Place], ...]] = {}
 
     def around(self, site: Site, known: Known = ()) -> tuple[Mark, ...]:
         """What the function of a site writes in a run that passes the site and goes well, in its order."""
@@ -111,7 +112,15 @@ class Writes:
             flow = self.flows.of(function)
             if len(flow.sites) <= MAX_SITES and not flow.yields:
                 binding = arguments.bind(self.evaluator, ref, (*names, *call.names), (*args, *call.args))
-                yield from self._inside(flow, binding, depth, None)
+                yield from self._in_helper(flow, binding, depth)
+
+    def _in_helper(self, flow: Flow, binding: dict[Param, Value], depth: int) -> tuple[tuple[Written, Place], ...]:
+        """What a helper writes, worked out once for equal arguments, whoever gives them."""
+        key = (flow.function.id, frozenset(binding.items()), depth)
+        if key not in self._helpers:
+            self._helpers[key] = ()
+            self._helpers[key] = tuple(self._inside(flow, binding, depth, None))
+        return self._helpers[key]
 
     def _inside(
         self, flow: Flow, binding: dict[Param, Value], depth: int, part: tuple[facts.Span, bool] | None
