@@ -6,9 +6,11 @@ inside the tree is analysed under its own name, and one that leaves the tree is 
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import stat
+import tokenize
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,7 +73,7 @@ class Sources:
     def lines(self, path: str) -> tuple[str, ...]:
         """The text of a file line by line, for excerpts; empty if it cannot be read."""
         if path not in self._lines:
-            text = _read_or_nothing(self.root / path).decode("utf-8-sig", "replace")
+            text = _decoded(_read_or_nothing(self.root / path))
             self._lines[path] = tuple(_LINE_END.split(text)) if text else ()
         return self._lines[path]
 
@@ -192,6 +194,14 @@ def _fault_of_link(root: Path, link: Path) -> str:
         return "is a link that leads nowhere; skipped"
     inside = target.is_relative_to(root) or target.is_dir()
     return "" if inside else "is a link out of the analysed tree; skipped"
+
+
+def _decoded(source: bytes) -> str:
+    """A text in the encoding that it declares, as far as that can be."""
+    try:
+        return source.decode(tokenize.detect_encoding(io.BytesIO(source).readline)[0], "replace")
+    except (SyntaxError, LookupError, UnicodeError):
+        return source.decode("utf-8-sig", "replace")
 
 
 def _read_or_nothing(file: Path) -> bytes:

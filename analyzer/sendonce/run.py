@@ -34,6 +34,7 @@ def analyze(target: Target, settings: Settings) -> Report:
     policy.selected_codes(settings, all_rules())  # a wrong code is told before the work, not after it
     packs = load_packs(settings.rules)
     sources = target.sources(settings)
+    left_out = target.left_out(sources)
     with paused_collector():
         analysis = analyse(sources, packs, settings)
         sends = (send.place for send in analysis.inventory.sends)
@@ -42,7 +43,7 @@ def analyze(target: Target, settings: Settings) -> Report:
         root=str(target.root),
         findings=tuple(finding for finding in findings if target.reports(finding.place.path)),
         inventory=analysis.inventory,
-        problems=tuple(sorted({*sources.problems, *analysis.problems})),
+        problems=tuple(sorted({*sources.problems, *left_out, *analysis.problems})),
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
         unresolved=analysis.unresolved,
     )

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sendonce.config import Settings
 from sendonce.discovery import Exclusion, Sources, discover
-from sendonce.errors import UsageError
+from sendonce.errors import ConfigError, UsageError
+from sendonce.findings import Problem
+from sendonce.listing import is_pattern
 
+_OPEN_BRACKET = re.compile(r"(?<!\\)\[[^]]*$")
+"""The start of a set of characters that never ends: git matches nothing with it, and nobody means that."""
 _PROJECT_MARKS = (".git", "sendonce.toml", "pyproject.toml", "setup.py", "setup.cfg", "manage.py")
 
 
@@ -30,8 +35,35 @@ class Target:
         """Whether findings in this file are reported."""
         return not self.only or any(path == name or path.startswith(f"{name}/") for name in self.only)
 
+    def left_out(self, sources: Sources) -> list[Problem]:
+        """A problem for each path that was named and is not read; raises `UsageError` if that is all of them."""
+        unread = self._unread(sources)
+        known = {problem.path for problem in sources.problems}
+        told = [Problem(path, 0, self._why_unread(path)) for path in unread if path not in known]
+        if unread and len(unread) == len(self.only) and told:
+            raise UsageError("; ".join(f"{problem.path} {problem.message}" for problem in told))
+        return told
+
+    def _unread(self, sources: Sources) -> tuple[str, ...]:
+        """The files and folders that were named and of which nothing is read."""
+        paths = [file.path for file in sources.files]
+        named = self.only or self.within
+        return tuple(one for one in named if not any(path == one or path.startswith(f"{one}/") for path in paths))
+
+    def _why_unread(self, path: str) -> str:
+        place = self.root / path
+        if place.is_dir():
+            return "holds no Python file that is analysed"
+        if place.suffix != ".py":
+            return "is no Python file"
+        return "is not analysed: it is excluded or ignored"
+
     def sources(self, settings: Settings) -> Sources:
         """The files of the tree that the settings do not exclude."""
+        for key, patterns in (("exclude", settings.exclude), ("extend-exclude", settings.extend_exclude)):
+            for pattern in patterns:
+                if not is_pattern(pattern) or _OPEN_BRACKET.search(pattern):
+                    raise ConfigError(f"{settings.origin(key)}: {pattern!r} is no pattern of a .gitignore")
         base = settings.source.parent if settings.source else self.root
         exclusion = Exclusion(base, (*settings.exclude, *settings.extend_exclude))
         return discover(self.root, within=self.within, exclusions=[exclusion])

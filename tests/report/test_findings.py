@@ -93,7 +93,7 @@ def test_the_last_line_counts():
     assert last(report()) == "No findings. Read 5 files, 2 sends of 1 mail."
     many = (finding(), finding(), finding(severity="note"), finding(suppressed=True))
     assert last(report(*many, problems=(BROKEN,))) == (
-        "2 errors, 1 note; 1 suppressed; 1 file not analysed. Read 5 files, 2 sends of 1 mail."
+        "2 errors, 1 note; 1 suppressed; 1 file left out. Read 5 files, 2 sends of 1 mail."
     )
 
 

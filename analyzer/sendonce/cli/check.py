@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +11,15 @@ import click
 
 from sendonce.cli.options import (
     Common,
+    GivenPath,
     analysis_options,
     progress,
     require_files,
     start_of,
     tell_problems,
     tell_unresolved,
-    write,
 )
+from sendonce.cli.streams import on_terminal, tell, write
 from sendonce.config import Settings
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
@@ -27,7 +27,7 @@ from sendonce.findings import CONFIDENCES, Confidence, Report, Severity
 from sendonce.report import FORMATS, Format, View
 from sendonce.target import Target, target_of
 
-_PATH = click.Path(path_type=Path)
+_PATH = GivenPath()
 _SEVERITIES = click.Choice(get_args(Severity))
 
 
@@ -124,12 +124,13 @@ def _check(target: Target, settings: Settings, common: Common, choice: Choice) -
         require_files(report.stats.files, target, settings)
     if common.verbose:
         tell_unresolved(report)
-    to_terminal = choice.output_file is None and sys.stdout.isatty()
+    to_terminal = choice.output_file is None and on_terminal()
     view = View(Sources(target.root).lines, common.colored(to_terminal), choice.statistics)
     write(render_findings(choice.output_format, report, view), choice.output_file)
     if choice.statistics and choice.output_format == "json":
         _tell_statistics(report)
-    if choice.strict and report.problems:
+    unused = {problem.path for problem in report.problems}
+    if (choice.strict and unused) or (target.only and unused.issuperset(target.only)):
         return 2
     return int(fails(report.findings, settings.fail_on) and not choice.exit_zero)
 
@@ -138,7 +139,7 @@ def _tell_statistics(report: Report) -> None:
     from sendonce.report.text import statistics
 
     for line in statistics(report):
-        click.echo(line, err=True)
+        tell(line)
 
 
 def _show_files(target: Target, settings: Settings, choice: Choice) -> int:

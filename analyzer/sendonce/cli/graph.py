@@ -7,17 +7,26 @@ from typing import Any
 
 import click
 
-from sendonce.cli.options import Common, analysis_options, progress, require_files, start_of, tell_problems, write
+from sendonce.cli.options import (
+    Common,
+    GivenPath,
+    analysis_options,
+    progress,
+    require_files,
+    start_of,
+    tell_problems,
+)
+from sendonce.cli.streams import write
 from sendonce.errors import UsageError
 from sendonce.report import GRAPH_FORMATS, GraphFormat
 from sendonce.target import target_of
 
 
 @click.command("graph")
-@click.argument("path", type=click.Path(path_type=Path), default=Path())
+@click.argument("path", type=GivenPath(), default=Path())
 @click.option("--format", "format_", type=click.Choice(GRAPH_FORMATS), default="json", show_default=True)
 @click.option("--all", "whole", is_flag=True, help="Every function, whether it leads to mail or not.")
-@click.option("--output-file", type=click.Path(path_type=Path), help="Write the graph to this file.")
+@click.option("--output-file", type=GivenPath(), help="Write the graph to this file.")
 @analysis_options
 def command(path: Path, format_: GraphFormat, whole: bool, output_file: Path | None, **common_options: Any) -> int:
     """Show the call graph of the tree at PATH: what leads to mail, or all of it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,15 @@ import click
 
 from sendonce.cli.options import (
     Common,
+    GivenPath,
     analysis_options,
     progress,
     require_files,
     start_of,
     tell_problems,
     tell_unresolved,
-    write,
 )
+from sendonce.cli.streams import on_terminal, write
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
 from sendonce.report import INVENTORY_FORMATS, InventoryFormat, View
@@ -25,9 +25,9 @@ from sendonce.target import target_of
 
 
 @click.command("inventory")
-@click.argument("path", type=click.Path(path_type=Path), default=Path())
+@click.argument("path", type=GivenPath(), default=Path())
 @click.option("--output-format", type=click.Choice(INVENTORY_FORMATS), default="text", show_default=True)
-@click.option("--output-file", type=click.Path(path_type=Path), help="Write the inventory to this file.")
+@click.option("--output-file", type=GivenPath(), help="Write the inventory to this file.")
 @analysis_options
 def command(path: Path, output_format: InventoryFormat, output_file: Path | None, **common_options: Any) -> int:
     """List every send of the tree at PATH with its mail, provider and triggers."""
@@ -45,6 +45,6 @@ def command(path: Path, output_format: InventoryFormat, output_file: Path | None
     require_files(report.stats.files, target, settings)
     if common.verbose:
         tell_unresolved(report)
-    view = View(Sources(target.root).lines, common.colored(output_file is None and sys.stdout.isatty()))
+    view = View(Sources(target.root).lines, common.colored(output_file is None and on_terminal()))
     write(render_inventory(output_format, report, view), output_file)
     return 0

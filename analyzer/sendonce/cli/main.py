@@ -8,11 +8,13 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 import click
 
 from sendonce import __version__
+from sendonce.cli.streams import UNWRITABLE, flush_report, tell
 from sendonce.errors import SendonceError
 
 COMMANDS = ("check", "explain", "graph", "inventory", "packs", "trace")
@@ -48,33 +50,55 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(_run(arguments))
+    code = _run(arguments)
+    _leave_quietly()
+    sys.exit(code)
+
+
+def _leave_quietly() -> None:
+    """Points streams that cannot be written at nothing, or the interpreter complains as it leaves."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(arguments: Sequence[str] | None) -> int:
     """The exit code; whatever goes wrong is told on standard error."""
     try:
         result = group.main(None if arguments is None else list(arguments), "sendonce", standalone_mode=False)
-        sys.stdout.flush()
+        flush_report()
         return result if isinstance(result, int) else 0
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return FAULT
     except SendonceError as error:
-        click.echo(f"sendonce: error: {error}", err=True)
+        tell(f"sendonce: error: {error}")
         return FAULT
     except (click.Abort, KeyboardInterrupt):
-        click.echo("sendonce: interrupted", err=True)
+        tell("sendonce: interrupted")
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains as it leaves
+    except BrokenPipeError:  # whoever reads has seen enough
+        return FAULT
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            return _fault()
+        tell(f"sendonce: error: standard output cannot be written: {error.strerror}")
         return FAULT
     except Exception:  # findings and faults must not share an exit code
-        click.echo(traceback.format_exc(), err=True, nl=False)
-        version = ".".join(map(str, sys.version_info[:3]))
-        click.echo(
-            f"sendonce: internal fault in sendonce {__version__} on Python {version}: no result."
-            " Please report it with the lines above and, if you may, the file it was reading.",
-            err=True,
-        )
-        return FAULT
+        return _fault()
+
+
+def _fault() -> int:
+    """Tells what went wrong inside, and gives the exit code."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    tell(
+        f"{traceback.format_exc()}"
+        f"sendonce: internal fault in sendonce {__version__} on Python {version}: no result."
+        " Please report it with the lines above and, if you may, the file it was reading."
+    )
+    return FAULT

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import click
 
+from sendonce.cli.streams import tell
 from sendonce.config import Settings, find_config, load_config
-from sendonce.errors import UsageError
+from sendonce.errors import ConfigError, UsageError
 from sendonce.findings import Problem, Report
 from sendonce.target import Target
 
@@ -21,7 +22,22 @@ CACHE_FOLDER = ".sendonce_cache"
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_PATH = click.Path(path_type=Path)
+
+class GivenPath(click.Path):
+    """A path as `Path`; an empty text is none, though `Path("")` is the current folder."""
+
+    name = "path"
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("a path is empty; the current folder is `.`", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_PATH = GivenPath()
 _OPTIONS = (
     click.option("--config", type=_PATH, help="Read this configuration file instead of the nearest one."),
     click.option("--isolated", is_flag=True, help="Read no configuration file."),
@@ -60,6 +76,9 @@ class Common:
                 raise UsageError(f"--rules: {path} does not exist")
         file = None if self.isolated else self.config or find_config(start)
         settings = load_config(file) if file else Settings()
+        for path in settings.rules:
+            if not path.exists():
+                raise ConfigError(f"{settings.origin('rules')}: {path} does not exist")
         cache = None if self.no_cache else self.cache_dir or target.root / CACHE_FOLDER
         return replace(settings, rules=(*settings.rules, *self.rules), cache_dir=cache, jobs=self.jobs or 0)
 
@@ -85,7 +104,7 @@ def start_of(paths: Sequence[Path], target: Target) -> Path:
 @contextmanager
 def progress(quiet: bool) -> Iterator[None]:
     """A sign of life on standard error while the block runs, if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console  # takes longer to import than a small tree to analyse
@@ -100,7 +119,7 @@ def tell_problems(problems: Sequence[Problem]) -> None:
 
     for problem in problems:
         line = f":{problem.line}" if problem.line else ""
-        click.echo(f"sendonce: {visible(problem.path)}{line}: {visible(problem.message)}", err=True)
+        tell(f"sendonce: {visible(problem.path)}{line}: {visible(problem.message)}")
 
 
 def tell_unresolved(report: Report) -> None:
@@ -108,10 +127,10 @@ def tell_unresolved(report: Report) -> None:
     from sendonce.report.text import plural, visible
 
     for call in report.unresolved:
-        click.echo(f"{visible(call.place.path)}:{call.place.line}: unresolved: {visible(call.note)}", err=True)
+        tell(f"{visible(call.place.path)}:{call.place.line}: unresolved: {visible(call.note)}")
     known = len(report.unresolved)
     figures = f"{report.stats.files_parsed} of {plural(report.stats.files, 'file')} parsed"
-    click.echo(f"sendonce: {plural(known, 'unresolved call')}, {figures}, {report.stats.seconds:.2f} s", err=True)
+    tell(f"sendonce: {plural(known, 'unresolved call')}, {figures}, {report.stats.seconds:.2f} s")
 
 
 def require_files(files: int, target: Target, settings: Settings) -> None:
@@ -122,14 +141,3 @@ def require_files(files: int, target: Target, settings: Settings) -> None:
             f"no Python files to analyse below {target.root}{excluded};"
             " give the folder of the project, or --allow-empty if that is meant"
         )
-
-
-def write(text: str, file: Path | None) -> None:
-    """Prints the text, or puts it into a file; raises `UsageError` if that cannot be written."""
-    if file is None:
-        click.echo(text, nl=False, color=True)
-        return
-    try:
-        file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-    except OSError as error:
-        raise UsageError(f"--output-file: {file} cannot be written: {error.strerror}") from error

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sendonce.cli.options import Common, analysis_options, start_of, tell_problems
+from sendonce.cli.options import Common, GivenPath, analysis_options, start_of, tell_problems
 from sendonce.target import target_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("packs")
-@click.argument("path", type=click.Path(path_type=Path), default=Path())
+@click.argument("path", type=GivenPath(), default=Path())
 @analysis_options
 def command(path: Path, **common_options: Any) -> int:
     """List the rule packs in force and how many files of the tree at PATH import their library."""

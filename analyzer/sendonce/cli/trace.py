@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from sendonce.cli.options import Common, analysis_options, progress, require_files, start_of, tell_problems, write
+from sendonce.cli.options import (
+    Common,
+    GivenPath,
+    analysis_options,
+    progress,
+    require_files,
+    start_of,
+    tell_problems,
+)
+from sendonce.cli.streams import on_terminal, write
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
 from sendonce.report import TRACE_FORMATS, TraceFormat, View
@@ -20,9 +28,9 @@ _LINE = re.compile(r"(.+\.pyw?):(\d+)(?::\d+)?$")
 
 @click.command("trace")
 @click.argument("what")
-@click.argument("path", type=click.Path(path_type=Path), default=Path())
+@click.argument("path", type=GivenPath(), default=Path())
 @click.option("--output-format", type=click.Choice(TRACE_FORMATS), default="text", show_default=True)
-@click.option("--output-file", type=click.Path(path_type=Path), help="Write the timelines to this file.")
+@click.option("--output-file", type=GivenPath(), help="Write the timelines to this file.")
 @analysis_options
 def command(what: str, path: Path, output_format: TraceFormat, output_file: Path | None, **common_options: Any) -> int:
     """Show every way from a trigger to a mail as a timeline.
@@ -42,7 +50,7 @@ def command(what: str, path: Path, output_format: TraceFormat, output_file: Path
         traced = timelines(target, settings, _meant(what, target))
     tell_problems(traced.problems)
     require_files(traced.files, target, settings)
-    view = View(Sources(target.root).lines, common.colored(output_file is None and sys.stdout.isatty()))
+    view = View(Sources(target.root).lines, common.colored(output_file is None and on_terminal()))
     write(render_timelines(output_format, traced.timelines, view), output_file)
     return 0
 

@@ -88,6 +88,9 @@ def _reworded(message: str) -> str:
 
 # ------------------------------------------------------------------ notations
 
+_MATCHING = frozenset({"calls", "classes", "headers", "hosts", "names", "signals"})
+"""Fields by which an entry is found: where they are required they cannot be empty."""
+
 
 def _entries(pack: v.Pack) -> Iterator[tuple[str, msgspec.Struct]]:
     for field in pack.__struct_fields__:
@@ -124,6 +127,9 @@ def _malformed_entry(entry: msgspec.Struct, key: str) -> Iterator[str]:
                 yield from _malformed_entry(content, f"{where}.{name}")
         elif isinstance(value, (tuple, dict)):
             yield from _malformed_strings(f"{kind}.{field}", n.notation_of(kind, field), value, where)
+    for required in msgspec.structs.fields(type(entry)):
+        if required.required and required.name in _MATCHING and getattr(entry, required.name) == ():
+            yield f"{key}.{required.name}: is empty, so that the entry matches nothing"
     if isinstance(entry, v.Returns):
         yield from _malformed_returns(entry, key)
     if isinstance(entry, v.Trigger):

@@ -155,16 +155,19 @@ def _analysed(sources: Sources, packs: Packs, settings: Settings, whole: bool) -
     analysis.records = Records(analysis.memory, analysis.selections, analysis.claims.uniques, analysis.paths)
     analysis.inventory = inventory(program, providers, analysis.summaries.entries.values(), analysis.paths)
     _look_at_the_rest(program, problems)
-    analysis.unresolved = tuple(_unresolved(analysis))
+    analysis.unresolved = tuple(sorted(_unresolved(analysis), key=lambda one: (one.place, one.note)))
     analysis.problems = tuple(sorted({*problems, *index.problems}))
     analysis.stats = _stats(analysis, index)
     return analysis
 
 
 def _unresolved(analysis: Analysis) -> Iterator[Related]:
-    """Method calls on unknown objects that may lead to a mail."""
+    """Method calls on unknown objects that may lead to a mail, and where a limit left something out."""
     leading = [analysis.program.function(id) for id in sorted(analysis.summaries.entries)]
-    return analysis.callers.loose.unresolved(leading)
+    yield from analysis.callers.loose.unresolved(leading)
+    for id in analysis.summaries.ways.full:
+        analysis.program.cuts.of(analysis.program.function(id), "leads to mail in more ways than are followed")
+    yield from analysis.program.cuts.all()
 
 
 def _prepared(program: Program, settings: Settings) -> Analysis:

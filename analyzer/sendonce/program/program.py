@@ -9,6 +9,7 @@ from sendonce import facts
 from sendonce.discovery import SourceFile, Sources
 from sendonce.index import WordIndex
 from sendonce.packs import Packs
+from sendonce.program.cuts import Cuts
 from sendonce.program.symbols import Class, Function, Module, build_module
 
 ReadFacts = Callable[[SourceFile], "facts.ModuleFacts | None"]
@@ -26,6 +27,7 @@ class Program:
         self.sources = sources
         self.index = index
         self.packs = packs
+        self.cuts = Cuts()
         self._read_facts = read_facts
         self._modules: dict[str, Module | None] = {}
         self._functions: dict[str, Function] = {}

@@ -46,6 +46,8 @@ def _cut(value: Value) -> Value:
     """What is kept of a value that is too large: of a call that it is one and its smaller arguments."""
     if isinstance(value, Updated):
         return _cut_change(value)
+    if isinstance(value, Table):
+        return _cut_table(value)
     if not isinstance(value, Call):
         return UNKNOWN
     small = MAX_SIZE // 8
@@ -53,6 +55,16 @@ def _cut(value: Value) -> Value:
     func = value.func if value.func.size <= MAX_SIZE // 2 else thinned(value.func)
     fits = sum(arg.size for arg in args) + func.size < MAX_SIZE
     return Call(func, value.names, args if fits else (UNKNOWN,) * len(args), value.at)
+
+
+def _cut_table(value: Table) -> Value:
+    """Of a table of functions the functions: what is called through it may be any of them."""
+    entries = tuple(dict.fromkeys(value.values))
+    if not all(isinstance(entry, FunctionRef | ClassRef) for entry in entries):
+        return UNKNOWN
+    if 1 + len(entries) + sum(entry.size for entry in entries) > MAX_SIZE:
+        entries = (UNKNOWN,)
+    return Table((UNKNOWN,) * len(entries), entries)
 
 
 def _cut_change(value: Updated) -> Value:

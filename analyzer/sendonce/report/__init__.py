@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -32,6 +33,15 @@ class View:
     statistics: bool = False
 
 
+_COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)|#(?=#\[|#vso\[)")
+"""What CI services take for a command to themselves: `::error …` at the head of a line, `##[…]`, `##vso[…]`."""
+
+
+def harmless(text: str) -> str:
+    """Text in which no line is a command to a CI service, whatever names the analysed code has."""
+    return _COMMAND.sub(lambda found: f"{found[1]}\\x3a" if found[1] is not None else "\\x23", text)
+
+
 def render_findings(format_: Format, report: Report, view: View) -> str:
     """The findings of a report as text that ends in a line break."""
     if format_ == "json":
@@ -41,10 +51,10 @@ def render_findings(format_: Format, report: Report, view: View) -> str:
     if format_ == "concise":
         from sendonce.report import concise
 
-        return concise.render(report, view)
+        return harmless(concise.render(report, view))
     from sendonce.report import full
 
-    return full.render(report, view)
+    return harmless(full.render(report, view))
 
 
 def render_inventory(format_: InventoryFormat, report: Report, view: View) -> str:
@@ -55,7 +65,7 @@ def render_inventory(format_: InventoryFormat, report: Report, view: View) -> st
         return inventory_json.render(report, view)
     from sendonce.report import inventory_text
 
-    return inventory_text.render(report, view)
+    return harmless(inventory_text.render(report, view))
 
 
 def render_graph(format_: GraphFormat, graph: CallGraph) -> str:
@@ -67,4 +77,4 @@ def render_graph(format_: GraphFormat, graph: CallGraph) -> str:
 def render_timelines(format_: TraceFormat, timelines: Sequence[Timeline], view: View) -> str:
     """Timelines as text that ends in a line break."""
     text: str = import_module(f"sendonce.report.trace_{format_}").render(timelines, view)
-    return text
+    return harmless(text) if format_ == "text" else text

@@ -104,7 +104,7 @@ def summary(report: Report) -> str:
     if silenced:
         parts.append(f"{silenced} suppressed")
     if report.problems:
-        parts.append(f"{plural(len(report.problems), 'file')} not analysed")
+        parts.append(f"{plural(len({problem.path for problem in report.problems}), 'file')} left out")
     sends = f"{plural(report.stats.sends, 'send')} of {plural(report.stats.templates, 'mail')}"
     return f"{'; '.join(parts)}. Read {plural(report.stats.files, 'file')}, {sends}."
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow.found import Flow
 from sendonce.program.flow.walk import Walk
@@ -23,7 +21,9 @@ class Flows:
         found = self._known.get(function.id)
         if found is None:
             found = self._known[function.id] = Flow(function)
-            # What nests deeper than can be walked leaves what was found before it.
-            with self._evaluator.memo.afresh(), suppress(RecursionError):
-                Walk(self._evaluator, function, found).run()
+            with self._evaluator.memo.afresh():
+                try:
+                    Walk(self._evaluator, function, found).run()
+                except RecursionError:  # what was found before stays
+                    self._evaluator.program.cuts.of(function, "nests too deeply to be read to its end")
         return found

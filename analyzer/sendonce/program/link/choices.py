@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.getattrs import possible_names
+from sendonce.program.held import Site
 from sendonce.program.values import (
+    UNKNOWN,
     Attr,
     Call,
     ClassRef,
@@ -21,7 +23,7 @@ from sendonce.program.values import (
 )
 
 GETATTR = External("builtins.getattr")
-MAX_TABLE = 80
+MAX_TABLE = 200
 """A table with more entries than this is not followed into each."""
 
 
@@ -32,7 +34,7 @@ class Choices:
         self.evaluator = evaluator
         self.program = evaluator.program
 
-    def of(self, callee: Value) -> list[tuple[Value, Value | None]]:
+    def of(self, callee: Value, site: Site) -> list[tuple[Value, Value | None]]:
         """The callees that a table (`HANDLERS[kind](…)`) may give, each with the test on the key; else the callee."""
         resolved = self.evaluator.resolve(callee)
         if isinstance(resolved, Call) and resolved.func is GETATTR and len(resolved.args) > 1:
@@ -42,7 +44,10 @@ class Choices:
         if not isinstance(head, Item):
             return [(callee, None)]
         table = self.evaluator.resolve(head.base)
-        if not isinstance(table, Table) or len(table.values) > MAX_TABLE:
+        if not isinstance(table, Table):
+            return [(callee, None)]
+        if len(table.values) > MAX_TABLE or table.values == (UNKNOWN,):
+            self.program.cuts.at(site, "calls one of the entries of a table, which has more than are followed")
             return [(callee, None)]
         return [
             (_replaced(resolved, head, value), Op("==", (head.index, key)) if isinstance(key, Const) else None)

@@ -35,11 +35,11 @@ class Linker:
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.flows = flows
-        self.too_deep: list[Site] = []
-        """Calls that lead through more functions than can be followed at once."""
         self._reached: dict[Site, Reached] = {}
         self._started: dict[str, frozenset[Value]] = {}
         self._opens: dict[str, tuple[Open, ...]] = {}
+        self._many: set[str] = set()
+        """Functions with more such calls than are followed."""
         self._depth = 0
         self.choices = Choices(evaluator)
         self.callees = Callables(evaluator)
@@ -72,7 +72,7 @@ class Linker:
                 if self._is_started_elsewhere(site, found):
                     found.edges.clear()
             except RecursionError:
-                self.too_deep.append(site)
+                self.program.cuts.at(site, "leads through more functions than can be followed")
         return self._reached[site]
 
     def _is_started_elsewhere(self, site: Site, found: Reached) -> bool:
@@ -106,6 +106,8 @@ class Linker:
             found = [one for site in given for one in self.reached(site).opens]
             self._depth -= 1
             self._opens[function.id] = tuple(found[:MAX_OPEN])
+            if len(found) > MAX_OPEN:
+                self._many.add(function.id)
         return self._opens[function.id]
 
     def handler(self, value: Value, site: Site | None) -> tuple[Edge, ...]:
@@ -167,7 +169,7 @@ class Linker:
 
     def _chosen(self, way: Way, call: Call) -> bool:
         """Handles a method of something that a table gives (`TASKS[kind].delay(…)`): each may be meant."""
-        chosen = self.choices.of(call.func) if isinstance(call.func, Attr) else []
+        chosen = self.choices.of(call.func, way.site) if isinstance(call.func, Attr) else []
         if all(choice is call.func for choice, _ in chosen):
             return False
         for choice, test in chosen:
@@ -181,7 +183,7 @@ class Linker:
     def _reach_one(self, way: Way, callee: Value, call: Call, sure: Confidence) -> None:
         """Adds what one of the values that a call may mean leads to."""
         some = False
-        for choice, test in self.choices.of(callee):
+        for choice, test in self.choices.of(callee, way.site):
             for ref, names, args, confidence, why in list(self.callables(choice)):
                 some = True
                 sure_of = weakest(sure, confidence, "high" if choice is callee else "medium")
@@ -226,6 +228,10 @@ class Linker:
             return
         for inner in self.opens(self.program.function(ref.id)):
             self._lift(way.found, inner, crossing, way.outer)
+        if ref.id in self._many and any(isinstance(value, FunctionRef) for value in binding.values()):
+            self.program.cuts.at(
+                way.site, "gives a function to one that calls more of what it is given than is followed"
+            )
 
     def _lift(self, found: Reached, inner: Open, crossing: Crossing, outer: tuple[Crossing, ...]) -> None:
         """What an open call of a helper becomes where the helper is called with `crossing`'s binding."""
