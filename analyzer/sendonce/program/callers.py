@@ -20,11 +20,16 @@ from sendonce.program.mentions import mentions
 from sendonce.program.namedjobs import NamedJobs
 from sendonce.program.starts import Registry
 from sendonce.program.symbols import Class, Function, Module
-from sendonce.program.values import Attr, Call, FunctionRef, Value
+from sendonce.program.values import Attr, Call, ClassRef, FunctionRef, Value, walk
 
 COMMON = 25
 """A method whose name stands in more files than this needs its class, or a name that carries it, beside it."""
 
+
+_HIDDEN = frozenset(
+    ["__enter__", "__exit__", "__aenter__", "__aexit__", "__call__", "__iter__", "__next__", "__aiter__", "__anext__"]
+)
+"""Methods that are called without their name."""
 
 MAX_GIVING = 3
 """Through how many functions that return it something is followed."""
@@ -128,9 +133,11 @@ class Callers:
 
     def _link(self, function: Function, words: frozenset[str] | None = None) -> None:
         """Links the calls of a function in which one of some words stands, else all of them."""
-        for site in self.flows.of(function).sites:
+        flow = self.flows.of(function)
+        for site in flow.sites:
             self.connections.note(site)
             self.registry.note(site)
+        for site in (*flow.sites, *flow.hidden):
             if site in self._linked or (words is not None and words.isdisjoint(mentions(site.call))):
                 continue
             self._linked.add(site)
@@ -168,6 +175,7 @@ class Callers:
         yield from self._enclosing(function)
         for one, words in self._mentioning(function):
             yield one, words
+            yield from self._asking(one, function)
             if isinstance(one.node, facts.ModuleFacts):
                 yield from self._holders(one, function)
             else:
@@ -193,6 +201,25 @@ class Callers:
         for name in body.module.aliases.get(function.name, ()):
             for one in self._by_name(body, name):
                 yield one, {name, function.name}
+
+    def _asking(self, one: Function, function: Function) -> Iterator[tuple[Function, set[str] | None]]:
+        """Functions that mention a registry into which one puts the function (or its class), or hands it to be put."""
+        cls = function.cls.id if function.cls is not None else ""
+        for name in sorted(self._registries(one, function.id, cls)):
+            for asking in self._by_name(one, name):
+                yield asking, {name}
+                if asking.gives_something and isinstance(asking.node, facts.Def):
+                    yield from ((user, {asking.name}) for user in self._by_name(asking, asking.name))
+
+    def _registries(self, one: Function, function: str, cls: str) -> set[str]:
+        """The names of the containers that get a function or class in some function, directly or by what it calls."""
+        filled = self.evaluator.filled
+        found = {put.name for put in filled.puts(one) if _has(put.value, function, cls)}
+        for site in self.flows.of(one).sites:
+            if any(_has(arg, function, cls) for arg in site.call.args):
+                for callee in self.linker.callables(site.call.func):
+                    found |= filled.keeping(self.program.function(callee.ref.id))
+        return found
 
     def _given_by(self, giver: Function, given: Function, depth: int = 0) -> Iterator[tuple[Function, set[str] | None]]:
         """Functions that mention one which returns what is sought, a job or a signature of it for example."""
@@ -280,7 +307,7 @@ class Callers:
         words = [function.name]
         if function.name == "__init__":
             words = [cls.name, *(below.name for below in self.evaluator.hierarchy.subclasses(cls.id))]
-        elif function.name in ("__enter__", "__exit__", "__aenter__", "__aexit__", "__call__"):
+        elif function.name in _HIDDEN:
             words = sorted(self._carriers_of(cls))
         words += self._implicit(function.name)
         for word in words:
@@ -337,6 +364,14 @@ class Callers:
 
 def _is_plain_name(name: str) -> bool:
     return name in {"get", "post", "put", "save", "send", "run", "handle", "__init__", "create", "update", "delete"}
+
+
+def _has(value: Value, function: str, cls: str) -> bool:
+    """Whether a value has a function or a class in it."""
+    return any(
+        (isinstance(part, FunctionRef) and part.id == function) or (isinstance(part, ClassRef) and part.id == cls)
+        for part in walk(value)
+    )
 
 
 def _holds(value: Value, function: str) -> bool:

@@ -15,9 +15,9 @@ from sendonce import facts
 from sendonce.findings import CONFIDENCES, Confidence, HopKind, Why
 from sendonce.program.analysis import Analysis
 from sendonce.program.held import Site
-from sendonce.program.link import Edge
+from sendonce.program.link import Crossing, Edge
 from sendonce.program.symbols import Class, Function
-from sendonce.program.values import ClassRef, External, options
+from sendonce.program.values import FALSE, ClassRef, External, options, substitute
 
 NodeKind = Literal["function", "method", "class", "module", "lambda", "external"]
 
@@ -98,7 +98,7 @@ class _Builder:
     def __init__(self, analysis: Analysis) -> None:
         self.program = analysis.program
         self.evaluator = analysis.evaluator
-        self.linker = analysis.linker
+        self.callers = analysis.callers
         self._nodes: dict[str, Node] = {}
         self._links: dict[tuple[str, str, str, int, HopKind], Link] = {}
 
@@ -120,11 +120,19 @@ class _Builder:
     def add(self, edges: Iterable[Edge]) -> None:
         """Adds the last step of each edge, and the steps through helpers that lead there."""
         for edge in edges:
-            for crossing in edge.crossings:
+            for crossing in edge.crossings if all(map(self._can_be, edge.crossings)) else ():
                 target = edge.target if crossing is edge.crossings[0] else crossing.callee
                 if target:
                     sure: tuple[Confidence, Why] = (crossing.confidence, crossing.why)
                     self._link(crossing.site, self.node(target), crossing.hop, sure)
+
+    def _can_be(self, crossing: Crossing) -> bool:
+        """Whether some known caller of a function can have it take this one of several callees."""
+        if crossing.test is None or not crossing.test.free:
+            return True
+        into = [one for one in self.callers.into(crossing.site.function) if one.site.function != one.target]
+        asked = [substitute(crossing.test, edge.crossings[0].binding) for edge in into]
+        return not asked or any(self.evaluator.resolve(one) is not FALSE for one in asked)
 
     def outside(self, site: Site, name: str, kind: HopKind) -> None:
         """Adds a call of a library."""

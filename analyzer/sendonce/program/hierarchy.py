@@ -156,7 +156,7 @@ class Hierarchy:
         if id not in self._subclasses:
             self._subclasses[id] = ()
             found: dict[str, Class] = {}
-            for cls in self._direct_subclasses(id):
+            for cls in self.direct_subclasses(id):
                 for below in (cls, *self.subclasses(cls.id)):
                     found.setdefault(below.id, below)
             self._subclasses[id] = tuple(found[key] for key in sorted(found))
@@ -183,7 +183,8 @@ class Hierarchy:
         found = (name for cls in reversed(order) for name, bound in cls.scope.items() if bound[-1].annotation)
         return tuple(dict.fromkeys(found))
 
-    def _direct_subclasses(self, id: str) -> Iterator[Class]:
+    def direct_subclasses(self, id: str) -> Iterator[Class]:
+        """The known classes that name a class among their bases, by file."""
         for file in self.program.index.inheriting(self.program.cls(id).name):
             module = self.program.module_of(file)
             for cls in module.classes.values() if module is not None else ():

@@ -123,7 +123,18 @@ class Reader:
         return self.read(part)
 
     def _subscript(self, node: facts.Subscript) -> Value:
-        return Item(self.read(node.value), self.read(node.index))
+        base = self.read(node.value)
+        if isinstance(node.index, facts.Slice):
+            return self._part(base, node.index)
+        return Item(base, self.read(node.index))
+
+    def _part(self, base: Value, node: facts.Slice) -> Value:
+        """A slice: of a list whose items are known those that are in it."""
+        given = (Const(None) if part is None else self.read(part) for part in (node.lower, node.upper, node.step))
+        bounds: list[Any] = [part.value if isinstance(part, Const) else "" for part in given]
+        if isinstance(base, Seq) and base.kind != "each" and all(_is_bound(one) for one in bounds) and bounds[2] != 0:
+            return Seq(base.kind, base.items[slice(*bounds)])
+        return Item(base, UNKNOWN)
 
     def _lambda(self, node: facts.Lambda) -> Value:
         body = self.function
@@ -287,6 +298,10 @@ class Reader:
             parsed = _parsed_annotation(node.value, node.at)
             return UNKNOWN if parsed is None else self.read(parsed)
         return self.read(node)
+
+
+def _is_bound(value: object) -> bool:
+    return value is None or isinstance(value, int)
 
 
 def _percent(pattern: str, right: Value) -> Value:

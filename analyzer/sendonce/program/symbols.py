@@ -15,6 +15,9 @@ from sendonce.discovery import SourceFile
 
 Body = tuple[facts.Stmt, ...]
 
+ADDS = frozenset(["append", "appendleft", "add", "insert", "setdefault", "update", "extend"])
+"""Methods that put something into a container."""
+
 
 @dataclass(frozen=True, eq=False)
 class Binding:
@@ -169,6 +172,17 @@ class Module:
     def mentioning(self, word: str) -> tuple[Function, ...]:
         """The functions that mention a word, in their order."""
         return self._mentions.get(word, ())
+
+    @cached_property
+    def fills(self) -> frozenset[str]:
+        """The names of variables and attributes into which functions of the module put something."""
+        inner = (function for function in self.functions.values() if function is not self.body)
+        return frozenset(name for function in inner for name in filled_by(function))
+
+    @cached_property
+    def fills_at_once(self) -> frozenset[str]:
+        """The names of variables and attributes into which the module puts something while it is imported."""
+        return frozenset(filled_by(self.body))
 
     @cached_property
     def aliases(self) -> Mapping[str, tuple[str, ...]]:
@@ -362,6 +376,26 @@ def _fields(kind: type) -> tuple[str, ...]:
         return ()
     names: tuple[str, ...] | None = getattr(kind, "__struct_fields__", None)
     return _NOT_FACTS if names is None else tuple(name for name in reversed(names) if name not in ("at", "name_at"))
+
+
+def filled_by(function: Function) -> Iterator[str]:
+    """The names of variables and attributes into which a function puts something: `X[k] = v`, `self.x.append(v)`."""
+    for node in own_nodes(function.node):
+        match node:
+            case facts.Assign(targets=targets):
+                yield from (_container(one.value) for one in targets if isinstance(one, facts.Subscript))
+            case facts.Call(func=facts.Attribute(value=owner, attr=attr)) if attr in ADDS:
+                yield _container(owner)
+
+
+def _container(node: facts.Expr) -> str:
+    match node:
+        case facts.Name(id=name) | facts.Attribute(attr=name):
+            return name
+        case facts.Subscript(value=owner) | facts.Call(func=facts.Attribute(value=owner)):
+            return _container(owner)
+        case _:
+            return ""
 
 
 def words_of(node: object) -> Iterator[str]:

@@ -59,7 +59,10 @@ class Attributes:
     def _of_option(self, base: Value, name: str, unresolved: Value) -> Value:
         match base:
             case ModuleRef():
-                return self.evaluator.names.member(base, name)
+                found = self.evaluator.names.member(base, name)
+                if isinstance(found, Attr) and isinstance(found.base, ModuleRef):
+                    return self.evaluator.filled.contents(found)
+                return found
             case External(dotted=dotted):
                 return External(self.packs.canonical(f"{dotted}.{name}"))
             case ClassRef(id=id):
@@ -136,6 +139,7 @@ class Attributes:
 
     def _member(self, cls: Class, bindings: list[Binding], owner: Value, from_class: bool) -> Value:
         value = self.evaluator.names.bound(cls.module, cls, bindings)
+        value = self.evaluator.filled.of_class(cls, bindings[-1].name, value)
         return union(
             self._as_bound(self.evaluator.models.placed(option, owner), owner, from_class) for option in options(value)
         )

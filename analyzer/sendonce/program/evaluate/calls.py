@@ -23,6 +23,7 @@ from sendonce.program.values import (
     FunctionRef,
     Item,
     Param,
+    Seq,
     Some,
     Table,
     Text,
@@ -125,6 +126,12 @@ class Calls:
                 return (union(self.evaluator.types(value.args[0])),)
             case Attr(base=base, name="get" | "pop") if isinstance(self.evaluator.resolve(base), Table) and value.args:
                 return self._looked_up(value, base)
+            case Attr(base=base, name="values" | "items" | "keys" | "copy" as name) if isinstance(
+                table := self.evaluator.resolve(base), Table
+            ):
+                return (_part_of(table, name),)
+            case Attr(base=ClassRef(id=id), name="__subclasses__"):
+                return (Seq("list", tuple(ClassRef(cls.id) for cls in self.hierarchy.direct_subclasses(id))),)
             case Attr(base=base, name="get") if value.args and (put := self.evaluator.put_in(base, value.args[0])):
                 return (self.evaluator.resolve(put),)
             case Call(func=External(dotted="functools.partial")) if called.args:
@@ -246,6 +253,15 @@ def _says_nothing(node: facts.Def) -> bool:
 def _is_plain(statement: facts.Stmt) -> bool:
     """Whether a statement is a text (of documentation) or an ellipsis."""
     return isinstance(statement, facts.ExprStmt) and isinstance(statement.value, facts.Constant | facts.Ellipsis_)
+
+
+def _part_of(table: Table, method: str) -> Value:
+    """What a method of a dict gives whose entries are known."""
+    if method == "copy":
+        return table
+    if method == "items":
+        return Seq("list", tuple(Seq("tuple", pair) for pair in zip(table.keys, table.values, strict=True)))
+    return Seq("list", table.keys if method == "keys" else table.values)
 
 
 def _only_raises(node: facts.Def) -> bool:

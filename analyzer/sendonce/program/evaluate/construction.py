@@ -67,6 +67,8 @@ class Construction:
                 binding.update(self._constructed_with(method, owner))
             for value in self.evaluator.flow_of(method).written(name):
                 found = self.evaluator.resolve(substitute(value, binding))
+                assert method.cls is not None
+                found = self.evaluator.filled.of_object(method.cls, owner, name, found)
                 unbound = any(param.function == method.id and param not in owner.free for param in found.free)
                 yield Attr(owner, name) if unbound else found
 

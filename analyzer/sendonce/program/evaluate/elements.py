@@ -13,6 +13,7 @@ from sendonce.program.values import (
     ClassRef,
     Element,
     FunctionRef,
+    Item,
     Param,
     Seq,
     Some,
@@ -46,7 +47,7 @@ class Elements:
 
     def of(self, value: Element, base: Value) -> Value:
         """One of the items of `base`; `value` itself where none is known."""
-        found = [self._of_option(option) for option in options(self.evaluator.resolve(base))]
+        found = [self._of_option(option) or _chosen(option, base) for option in options(self.evaluator.resolve(base))]
         known = [one for one in found if one is not None and one is not UNKNOWN]
         return union(known) if known else value
 
@@ -71,7 +72,7 @@ class Elements:
             case Call(func=Attr(base=owner)) if self._call_keeps_model(base):
                 return self.evaluator.resolve(Element(owner))
             case Call(func=ClassRef(id=id)) | Some(cls=ClassRef(id=id)):
-                return self.evaluator.models.manager_row(id)
+                return self._iterated(base, ClassRef(id)) or self.evaluator.models.manager_row(id)
             case Call() if (yielded := self._yielded(base)) is not None:
                 return yielded
             case Param():
@@ -92,6 +93,21 @@ class Elements:
             if isinstance(option, ClassRef):
                 return Some(option)
         return None
+
+    def _iterated(self, owner: Value, cls: ClassRef) -> Value | None:
+        """An item of an object of a class that says itself what looping over it gives."""
+        method = self.hierarchy.method_of_instance((cls,), "__iter__", "__aiter__")
+        if method is None:
+            return None
+        started = Call(FunctionRef(method.id, owner), (), (), method.place)
+        iterator = self.evaluator.resolve(started)
+        step = self.hierarchy.method_of_instance(self.evaluator.types(iterator), "__next__", "__anext__")
+        if step is not None:
+            started = Call(FunctionRef(step.id, iterator), (), (), step.place)
+            found = self.evaluator.resolve(started)
+        else:
+            found = self.evaluator.resolve(Element(iterator))
+        return None if found is started or isinstance(found, Element) else found
 
     def _yielded(self, call: Call) -> Value | None:
         """An item of what a project's generator function yields."""
@@ -144,3 +160,8 @@ class Elements:
             else:
                 found.append(option)
         return union(found)
+
+
+def _chosen(option: Value, base: Value) -> Value | None:
+    """An item of what a table gives for a key that a caller knows (`for one in HANDLERS.get(kind, []):`)."""
+    return Element(option) if option is not base and isinstance(option, Item) and option.index.free else None

@@ -6,7 +6,7 @@ itself where it cannot.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol, cast
 
 from sendonce.program.evaluate.annotations import Annotations
@@ -15,6 +15,7 @@ from sendonce.program.evaluate.calls import Calls
 from sendonce.program.evaluate.construction import Construction
 from sendonce.program.evaluate.decorators import Decorators
 from sendonce.program.evaluate.elements import Elements
+from sendonce.program.evaluate.filled import Filled
 from sendonce.program.evaluate.folding import operation
 from sendonce.program.evaluate.frameworks import Frameworks
 from sendonce.program.evaluate.instances import Instances
@@ -32,11 +33,26 @@ from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Call, Const, Element, Item, Op, Text, Union, Updated, Value, text, union
 
 
+class Write(Protocol):
+    """An assignment to an attribute or item, `key` for an item."""
+
+    @property
+    def base(self) -> Value: ...
+    @property
+    def key(self) -> Value | None: ...
+    @property
+    def value(self) -> Value: ...
+
+
 class Flow(Protocol):
     """What the evaluator asks of the walk over a function (see `flow`)."""
 
     sites: list[Site]
+    hidden: list[Site]
+    end: dict[str, Value]
 
+    @property
+    def writes(self) -> Sequence[Write]: ...
     @property
     def returned(self) -> Value: ...
     def binding(self, name: str) -> Value | None: ...
@@ -59,6 +75,7 @@ class Evaluator:
         self._questions()
 
     def _parts(self) -> None:
+        self.filled = Filled(self)
         self.names = Names(self)
         self.decorators = Decorators(self)
         self.calls = Calls(self)

@@ -200,9 +200,9 @@ class Instances:
     def is_cls_param(self, param: Param) -> bool:
         """Whether a parameter is the `cls` of a class method."""
         function = self.program.function(param.function)
-        return bool(
-            function.is_method and function.has_decorator("classmethod") and function.params[0].name == param.name
-        )
+        by_name = function.name in ("__init_subclass__", "__class_getitem__")
+        is_class_method = function.is_method and (by_name or function.has_decorator("classmethod"))
+        return bool(is_class_method and function.params and function.params[0].name == param.name)
 
     def _of_param(self, param: Param) -> Iterator[Value]:
         function = self.program.function(param.function)

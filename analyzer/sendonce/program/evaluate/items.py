@@ -11,8 +11,10 @@ from sendonce.program.values import (
     ClassRef,
     Const,
     Element,
+    FunctionRef,
     Item,
     Seq,
+    Some,
     Table,
     Updated,
     Value,
@@ -62,6 +64,12 @@ class Items:
                 return Attr(base, str(key.value))
             case Item(base=Table(keys=keys, values=values), index=choice) if isinstance(key, Const):
                 return self._of_rows(keys, values, choice, index)
+            case Call(func=ClassRef(id=id)) | Some(cls=ClassRef(id=id)) if (
+                method := self.hierarchy.method_of(ClassRef(id), "__getitem__")
+            ) is not None:
+                asked = Call(FunctionRef(method.id, base), ("",), (index,), method.place)
+                found = self.evaluator.resolve(asked)
+                return None if found is asked else found
             case Call() if isinstance(key, Const) and key.value == 0:
                 return self._first_of_pair(base) or self._of_collection(base, index)
             case _:

@@ -56,6 +56,10 @@ class Memo:
             self._known[key] = found
         return found
 
+    def unsure(self) -> None:
+        """Nothing that is being answered just now is kept: part of what it hangs on is not known yet."""
+        self._lowest = -1
+
     @contextmanager
     def afresh(self) -> Iterator[None]:
         """Lets questions inside go as deep as if nothing was being answered: what a walk finds is kept for good."""

@@ -59,7 +59,7 @@ class Names:
     def _module_attr(self, module: Module, name: str) -> Value | None:
         found = module.scope.get(name)
         if found:
-            return self.bound(module, None, found)
+            return self.evaluator.filled.reference(module, name) or self.bound(module, None, found)
         for star in module.stars:
             target = self.imported_module(module, star)
             if isinstance(target, ModuleRef):

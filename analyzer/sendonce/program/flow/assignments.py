@@ -20,6 +20,7 @@ from sendonce.program.values import (
     Param,
     Seq,
     Some,
+    Table,
     Updated,
     Value,
     options,
@@ -40,6 +41,8 @@ def method_effect(walk: Walk, call: Call, node: facts.Call | None) -> None:
         _replace(walk, base, Updated(base, f"{call.func.name}()", call))
     elif all(isinstance(option, Seq) for option in options(base)):
         _list_effect(walk, call, base, node)
+    elif all(isinstance(option, Table) for option in options(base)):
+        _table_effect(walk, call, base, node)
 
 
 def _list_effect(walk: Walk, call: Call, base: Value, node: facts.Call | None) -> None:
@@ -50,6 +53,62 @@ def _list_effect(walk: Walk, call: Call, base: Value, node: facts.Call | None) -
                 walk.locals[name] = union(_longer(option, call.args[0]) for option in options(base))
             elif isinstance(base, Seq):
                 walk.locals[name] = Updated(base, f"{attr}()", call)
+        case _:
+            pass
+
+
+def _table_effect(walk: Walk, call: Call, base: Value, node: facts.Call | None) -> None:
+    """`table.update(…)` and `table.setdefault(…)` on a dict whose entries are known."""
+    if not (isinstance(node, facts.Call) and isinstance(node.func, facts.Attribute)):
+        return
+    changed = [_changed_by(walk, option, node.func.attr, call) for option in options(base)]
+    if all(one is not None for one in changed):
+        _put_back(walk, node.func.value, base, union(one for one in changed if one is not None))
+
+
+def _changed_by(walk: Walk, table: Value, method: str, call: Call) -> Value | None:
+    """The dict after a call of one of its methods; None where nobody knows."""
+    if method == "setdefault" and len(call.args) == 2 and isinstance(table, Table):
+        return table if call.args[0] in table.keys else with_item(table, *call.args)
+    if method != "update":
+        return None
+    for name, value in zip(call.names, call.args, strict=True):
+        given = walk.evaluator.resolve(value) if name == "" else None
+        if isinstance(given, Table):
+            for key, one in zip(given.keys, given.values, strict=True):
+                table = with_item(table, key, one)
+        elif name in ("", "*", "**"):
+            return None
+        else:
+            table = with_item(table, Const(name), value)
+    return table
+
+
+def with_item(base: Value, key: Value, value: Value) -> Value:
+    """A dict or list whose entries are known after `base[key] = value`; itself where it would become too large."""
+    value = value if value.size <= MAX_SIZE // 8 else thinned(value)
+    found: Value = UNKNOWN
+    if isinstance(base, Table):
+        kept = [(k, v) for k, v in zip(base.keys, base.values, strict=True) if k is not key or k is UNKNOWN]
+        kept.append((key if isinstance(key, Const) else UNKNOWN, value))
+        found = Table(tuple(k for k, _ in kept), tuple(v for _, v in kept))
+    elif isinstance(base, Seq) and base.kind == "list":
+        items = base.items
+        if isinstance(key, Const) and isinstance(key.value, int) and -len(items) <= key.value < len(items):
+            at = key.value % len(items)
+            found = Seq("list", (*items[:at], value, *items[at + 1 :]))
+    return base if found is UNKNOWN else found
+
+
+def _put_back(walk: Walk, owner: facts.Expr, old: Value, new: Value) -> None:
+    """Gives what an expression names its changed dict or list: a variable, or an entry of another dict or list."""
+    match owner:
+        case facts.Name(id=name) if walk.locals.get(name) is old:
+            walk.locals[name] = new
+        case facts.Subscript(value=outer, index=index):
+            base = walk.read(outer)
+            if isinstance(base, Table | Seq):
+                _put_back(walk, outer, base, with_item(base, walk.read(index), new))
         case _:
             pass
 
@@ -98,6 +157,8 @@ def bind(walk: Walk, target: facts.Expr, value: Value) -> None:
     """Gives a target of an assignment its value."""
     match target:
         case facts.Name(id=name):
+            if walk.cls is None and walk.function is walk.function.module.body:
+                value = walk.evaluator.filled.shared(walk.function.module, name) or value
             if name not in walk.globals:
                 walk.locals[name] = value
                 walk.flow.assigned.setdefault(name, []).append(value)
@@ -107,7 +168,8 @@ def bind(walk: Walk, target: facts.Expr, value: Value) -> None:
                 walk.locals[f"{owner.id}.{attr}"] = value
         case facts.Subscript(value=owner, index=index):
             key = walk.read(index)
-            _write(walk, owner, f"[{key.value}]" if isinstance(key, Const) else "[]", value, target.at)
+            _write(walk, owner, f"[{key.value}]" if isinstance(key, Const) else "[]", value, target.at, key)
+            _put_in(walk, owner, key, value)
         case facts.Sequence(items=items):
             for number, item in enumerate(items):
                 if isinstance(item, facts.Starred):
@@ -125,16 +187,24 @@ def _part(walk: Walk, value: Value, number: int) -> Value:
     return Item(value, Const(number))
 
 
-def _write(walk: Walk, owner: facts.Expr, field: str, value: Value, at: facts.Span) -> None:
+def _write(walk: Walk, owner: facts.Expr, field: str, value: Value, at: facts.Span, key: Value | None = None) -> None:
     """Notes that an attribute or item is written; the variable holds the changed object from here on."""
     base = walk.read(owner)
-    walk.flow.writes.append(Write(base, field, value, at, walk.held))
+    walk.flow.writes.append(Write(base, field, value, at, walk.held, key))
     walk.held = h.add(walk.held, h.Wrote(base, field, value, at))
     if (
         isinstance(base, Call | Updated | Item | Element | Some)
         or (isinstance(base, Attr | Param) and isinstance(owner, facts.Name))
     ) and not (isinstance(base, Param) and walk.function.is_method and _is_first(walk, base)):
         _replace(walk, base, Updated(base, field, value))
+
+
+def _put_in(walk: Walk, owner: facts.Expr, key: Value, value: Value) -> None:
+    """`table[key] = value` where the entries of the dict or list are known."""
+    base = walk.read(owner)
+    held = walk.evaluator.resolve(base) if isinstance(base, Item) else base
+    if all(isinstance(option, Table | Seq) for option in options(held)):
+        _put_back(walk, owner, base, union(with_item(option, key, value) for option in options(held)))
 
 
 def _is_first(walk: Walk, param: Param) -> bool:

@@ -93,6 +93,7 @@ def while_(walk: Walk, node: facts.While) -> None:
 def for_(walk: Walk, node: facts.For) -> None:
     """Walks the body once for any item."""
     over = walk.read(node.iter)
+    walk.iterated(over, node.iter.at, node.is_async)
     start, known = walk.held, dict(walk.locals)
     walk.held = h.add(walk.held, h.Loop(node.at, over))
     walk.bind(node.target, Element(over))
@@ -139,9 +140,12 @@ def with_(walk: Walk, node: facts.With) -> None:
         inside = h.Inside(value, item.context.at, site)
         walk.held = h.add(walk.held, inside)
         entered.append(inside)
+        walk.hidden(value, "__aenter__" if node.is_async else "__enter__", item.context.at)
         if item.target is not None:
             walk.bind(item.target, Element(value, True))
     walk.block(node.body)
+    for inside in reversed(entered):
+        walk.hidden(inside.value, "__aexit__" if node.is_async else "__exit__", inside.at)
     if walk.alive:
         for inside in reversed(entered):
             walk.held = h.add(h.without(walk.held, start, inside), h.Left(inside))

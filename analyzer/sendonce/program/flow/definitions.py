@@ -10,6 +10,7 @@ from sendonce.program.values import (
     Call,
     ClassRef,
     FunctionRef,
+    Super,
     Value,
 )
 
@@ -66,6 +67,7 @@ def class_(walk: Walk, node: facts.Class) -> None:
     walk.block(node.body)
     walk.locals, walk.cls = saved, outer
     value: Value = ClassRef(cls.id)
+    walk.hidden(Super(cls.id, value), "__init_subclass__", node.name_at)
     for decorator in reversed(node.decorators):
         walk.record(
             Call(walk.read(decorator), ("",), (value,), (walk.function.module.path, *decorator.at[:2])),

@@ -36,6 +36,8 @@ class Write:
     value: Value
     at: facts.Span
     held: Held | None
+    key: Value | None = None
+    """The key of an item that is written."""
 
 
 @dataclass
@@ -44,11 +46,15 @@ class Flow:
 
     function: Function
     sites: list[Site] = field(default_factory=list)
+    hidden: list[Site] = field(default_factory=list)
+    """Calls that the language makes: of `__enter__` and `__exit__`, of `__iter__` and `__next__`, of a raised class."""
     returns: list[Exit] = field(default_factory=list)
     raises: list[Exit] = field(default_factory=list)
     yields: list[Exit] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     assigned: dict[str, list[Value]] = field(default_factory=dict)
+    end: dict[str, Value] = field(default_factory=dict)
+    """What the variables of a module hold when all of it has run."""
     choices: dict[Value, list[tuple[Value, Value, Value]]] = field(default_factory=dict)
     """For the value of each `a if t else b`: the test and the two values."""
 

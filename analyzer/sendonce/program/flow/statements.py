@@ -11,7 +11,11 @@ from sendonce.program.flow.found import Exit
 from sendonce.program.values import (
     NONE,
     UNKNOWN,
+    Attr,
     Call,
+    ClassRef,
+    Element,
+    Item,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ def expression(walk: Walk, node: facts.ExprStmt) -> None:
     walk.unused = None
     if isinstance(value, Call):
         assignments.method_effect(walk, value, call if isinstance(call, facts.Call) else None)
-        if walk.evaluator.never_returns(value):
+        if not isinstance(value.func, Item | Element) and walk.evaluator.never_returns(value):
             walk.flow.raises.append(Exit(value, node.at, walk.held))
             walk.alive = False
 
@@ -41,6 +45,8 @@ def return_(walk: Walk, node: facts.Return) -> None:
 def raise_(walk: Walk, node: facts.Raise) -> None:
     """Leaves the function with an exception."""
     value = UNKNOWN if node.value is None else walk.read(node.value)
+    if isinstance(value, ClassRef | Attr) and not value.free:
+        walk.hidden(value, "", node.at)
     walk.flow.raises.append(Exit(value, node.at, walk.held))
     walk.alive = False
 

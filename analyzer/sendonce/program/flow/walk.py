@@ -17,13 +17,18 @@ from sendonce.program.values import (
     NONE,
     TRUE,
     UNKNOWN,
+    Attr,
     Call,
     ClassRef,
+    Const,
     Element,
     External,
     Op,
     Param,
+    Seq,
     Some,
+    Table,
+    Text,
     Union,
     Updated,
     Value,
@@ -53,6 +58,8 @@ class Walk(Reader):
             self.flow.returns.append(Exit(value, node.body.at, self.held))
             return
         self.block(node.body)
+        if self.function is self.function.module.body:
+            self.flow.end = self.locals
         if self.alive:
             self.flow.returns.append(Exit(NONE, node.body[-1].at if node.body else facts.NOWHERE, self.held))
 
@@ -89,6 +96,18 @@ class Walk(Reader):
         self.flow.sites.append(site)
         self.held = h.add(self.held, h.Done(site))
         return site
+
+    def hidden(self, owner: Value, method: str, at: facts.Span) -> Value:
+        """Notes a call of a method that the language makes by itself; gives what it returns."""
+        call = Call(Attr(owner, method) if method else owner, (), (), (self.function.module.path, *at[:2]))
+        self.flow.hidden.append(Site(self.function.id, call.at[0], len(self.flow.sites), at, call, self.held, False))
+        return call
+
+    def iterated(self, over: Value, at: facts.Span, is_async: bool = False) -> None:
+        """Notes what a loop over something calls."""
+        first, step = ("__aiter__", "__anext__") if is_async else ("__iter__", "__next__")
+        if not isinstance(over, Seq | Table | Const | Text):
+            self.hidden(self.hidden(over, first, at), step, at)
 
     def assume(self, value: Value, holds: bool, at: facts.Span) -> None:
         """From here on the test is known to be true or false; `and`, `or` and `not` are taken apart."""

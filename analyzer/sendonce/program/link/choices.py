@@ -17,6 +17,7 @@ from sendonce.program.values import (
     Item,
     Op,
     Param,
+    Seq,
     Table,
     Value,
     walk,
@@ -43,15 +44,15 @@ class Choices:
         head = _head(resolved)
         if not isinstance(head, Item):
             return [(callee, None)]
-        table = self.evaluator.resolve(head.base)
-        if not isinstance(table, Table):
+        entries = _entries(self.evaluator.resolve(head.base))
+        if not entries:
             return [(callee, None)]
-        if len(table.values) > MAX_TABLE or table.values == (UNKNOWN,):
+        if len(entries) > MAX_TABLE or entries[0][1] is UNKNOWN:
             self.program.cuts.at(site, "calls one of the entries of a table, which has more than are followed")
             return [(callee, None)]
         return [
             (_replaced(resolved, head, value), Op("==", (head.index, key)) if isinstance(key, Const) else None)
-            for key, value in zip(table.keys, table.values, strict=True)
+            for key, value in entries
         ]
 
     def carries(self, value: Value) -> bool:
@@ -66,7 +67,9 @@ class Choices:
         if self.asks_by_name(callee):
             return True
         head, first = callee, ""
-        while isinstance(head, Attr | Element) or (isinstance(head, Call) and not isinstance(head.func, ClassRef)):
+        while isinstance(head, Attr | Element | Item) or (
+            isinstance(head, Call) and not isinstance(head.func, ClassRef)
+        ):
             first = head.name if isinstance(head, Attr) else first
             head = head.func if isinstance(head, Call) else head.base
         return isinstance(head, Param) and bool(callee.free) and not self._is_library_member(head, first)
@@ -102,10 +105,21 @@ def is_by_given_name(callee: Value) -> bool:
     return isinstance(callee, Call) and callee.func is GETATTR and len(callee.args) > 1 and bool(callee.args[1].free)
 
 
+def _entries(table: Value) -> list[tuple[Value, Value]]:
+    """The keys and values of a dict, the numbers and items of a list."""
+    if isinstance(table, Table):
+        return list(zip(table.keys, table.values, strict=True))
+    if isinstance(table, Seq) and table.kind != "each":
+        return [(Const(number), item) for number, item in enumerate(table.items)]
+    return []
+
+
 def _head(value: Value) -> Value:
     """What a chain of attributes and calls begins with."""
-    while isinstance(value, Attr) or (isinstance(value, Call) and not isinstance(value.func, ClassRef | FunctionRef)):
-        value = value.base if isinstance(value, Attr) else value.func
+    while isinstance(value, Attr | Element) or (
+        isinstance(value, Call) and not isinstance(value.func, ClassRef | FunctionRef)
+    ):
+        value = value.func if isinstance(value, Call) else value.base
     return value
 
 
@@ -114,6 +128,8 @@ def _replaced(value: Value, old: Value, new: Value) -> Value:
     match value:
         case Attr(base=base, name=name):
             return Attr(_replaced(base, old, new), name)
+        case Element(base=base, entered=entered):
+            return Element(_replaced(base, old, new), entered)
         case Call(func=func, names=names, args=args, at=at):
             return Call(_replaced(func, old, new), names, args, at)
         case _:

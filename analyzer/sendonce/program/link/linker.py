@@ -92,7 +92,8 @@ class Linker:
 
     def edges(self, function: Function) -> Iterator[Edge]:
         """All edges that leave a function."""
-        for site in self.flows.of(function).sites:
+        flow = self.flows.of(function)
+        for site in (*flow.sites, *flow.hidden):
             yield from self.reached(site).edges
 
     def opens(self, function: Function) -> tuple[Open, ...]:
@@ -102,7 +103,8 @@ class Linker:
                 return ()  # what is given is handed on through more helpers than anybody follows
             self._opens[function.id] = ()
             self._depth += 1
-            given = [site for site in self.flows.of(function).sites if site.call.free]
+            flow = self.flows.of(function)
+            given = [site for site in (*flow.sites, *flow.hidden) if site.call.free]
             found = [one for site in given for one in self.reached(site).opens]
             self._depth -= 1
             self._opens[function.id] = tuple(found[:MAX_OPEN])
@@ -236,6 +238,8 @@ class Linker:
     def _lift(self, found: Reached, inner: Open, crossing: Crossing, outer: tuple[Crossing, ...]) -> None:
         """What an open call of a helper becomes where the helper is called with `crossing`'s binding."""
         callee = substitute(inner.callee, crossing.binding)
+        for further in outer:
+            callee = substitute(callee, further.binding)
         around = (*inner.outer, crossing, *outer)
         way = Way(found, inner.site, inner.hop, around)
         if inner.register is not None:
