@@ -50,6 +50,7 @@ class Flow(Protocol):
     sites: list[Site]
     hidden: list[Site]
     end: dict[str, Value]
+    done: bool
 
     @property
     def writes(self) -> Sequence[Write]: ...

@@ -34,10 +34,11 @@ from sendonce.program.values import (
     substitute,
     unchanged,
     union,
+    walk,
 )
 
 if TYPE_CHECKING:
-    from sendonce.program.evaluate.evaluator import Evaluator
+    from sendonce.program.evaluate.evaluator import Evaluator, Flow
 
 MAX_FILES = 25
 """A variable or function whose name stands in more files than this is followed in its own file only."""
@@ -82,6 +83,8 @@ class Filled:
         self._known: dict[tuple[str, str], bool] = {}
         self._puts: dict[str, tuple[Put, ...]] = {}
         self._settled: dict[str, tuple[Put, ...]] = {}
+        self._busy: set[str] = set()
+        self._cut = 0
 
     # ------------------------------------------------------------------ which variables
 
@@ -132,10 +135,9 @@ class Filled:
     def _first(self, module: Module, name: str) -> Value:
         """What a variable holds once its module is imported."""
         if self.shared(module, name) is None:
-            flow = self.evaluator.flow_of(module.body)
-            if name in flow.end:
-                return flow.end[name]
-            self.evaluator.memo.unsure()  # the module is being walked just now
+            end = self._flow(module.body).end
+            if name in end:
+                return end[name]
         return self.evaluator.binding_value(module, None, module.scope[name][0])
 
     def _is_same(self, base: Value, reference: Attr) -> bool:
@@ -199,12 +201,26 @@ class Filled:
     def puts(self, function: Function) -> tuple[Put, ...]:
         """What a function puts into containers, in terms of its own parameters."""
         if function.id not in self._puts:
-            flow = self.evaluator.flow_of(function)
+            flow = self._flow(function)
             items = ((write.base, write.key, write.value) for write in flow.writes if write.key is not None)
             found = [put for item in items for put in _written(*item)]
             found += [put for site in flow.sites for put in self._added(site.call)]
-            self._puts[function.id] = tuple(put for put in found if put.name)
+            read = tuple(put for put in found if put.name)
+            if not flow.done:
+                return read
+            self._puts[function.id] = read
         return self._puts[function.id]
+
+    def _flow(self, function: Function) -> Flow:
+        """The walk of a function; where it is not over, nothing that hangs on it is kept."""
+        flow = self.evaluator.flow_of(function)
+        if not flow.done:
+            self._cut_short()
+        return flow
+
+    def _cut_short(self) -> None:
+        self._cut += 1
+        self.evaluator.memo.unsure()
 
     def _added(self, call: Call) -> Iterator[Put]:
         func = call.func
@@ -225,11 +241,18 @@ class Filled:
 
     def _outside(self, function: Function) -> tuple[Put, ...]:
         """What a function puts in as its callers see it; the put itself where no parameter matters."""
-        if function.id not in self._settled:
-            self._settled[function.id] = self.puts(function)  # a function that calls itself ends here
-            settled = [one for put in self.puts(function) for one in self._followed(put, function, MAX_STEPS)]
-            self._settled[function.id] = tuple(settled)
-        return self._settled[function.id]
+        if function.id in self._settled:
+            return self._settled[function.id]
+        if function.id in self._busy:
+            self._cut_short()
+            return self.puts(function)  # a function that calls itself ends here
+        self._busy.add(function.id)
+        before = self._cut
+        settled = tuple(one for put in self.puts(function) for one in self._followed(put, function, MAX_STEPS))
+        self._busy.remove(function.id)
+        if self._cut == before:
+            self._settled[function.id] = settled
+        return settled
 
     def _followed(self, put: Put, function: Function, steps: int) -> Iterator[Put]:
         if not put.free or not steps:
@@ -251,7 +274,7 @@ class Filled:
         if word == "__init__" and outermost.cls is not None:
             word = outermost.cls.name
         for caller in self._callers(outermost, word):
-            flow = self.evaluator.flow_of(caller)
+            flow = self._flow(caller)
             for site in (*flow.sites, *flow.hidden):
                 if word in mentions(site.call.func):
                     for ref in self._functions(site.call.func):
@@ -347,8 +370,8 @@ def _together(first: Value, puts: Iterator[Put]) -> Value:
     elif isinstance(first, Seq):
         items.extend(first.items)
     for put in puts:
-        if put.value.free:
-            continue  # nobody knows who is put in there
+        if put.value.free or not _tells(put):
+            continue
         if put.key is None:
             items.append(put.value)
         else:
@@ -358,6 +381,15 @@ def _together(first: Value, puts: Iterator[Put]) -> Value:
         pairs = [(key, one) for key, values in entries.items() for one in _joined(key, values)]
         return Table(tuple(key for key, _ in pairs), tuple(value for _, value in pairs))
     return Seq("each", (union(items),)) if items else first
+
+
+def _tells(put: Put) -> bool:
+    """Whether what is put in is code or, under a fixed key, a text: not a note that something was done."""
+    parts = list(walk(put.value))
+    if any(isinstance(part, FunctionRef | ClassRef) for part in parts):
+        return True
+    texts = all(isinstance(part, Const) and isinstance(part.value, str) for part in parts)
+    return texts and isinstance(put.key, Const)
 
 
 def _joined(key: Value, values: list[Value]) -> list[Value]:

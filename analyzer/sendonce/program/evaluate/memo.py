@@ -18,6 +18,10 @@ MAX_FLOOR = 80
 MAX_REPEATS = 2
 """How often a question that leads back to itself is answered anew before its answer is kept."""
 
+MAX_UNSURE = 40
+"""The same for one that hangs on a walk which is not over."""
+UNSURE = -1
+
 T = TypeVar("T")
 Key = tuple[object, ...]
 
@@ -51,14 +55,15 @@ class Memo:
             inner, self._lowest = self._lowest, min(outer, self._lowest)
         if inner >= index:
             self._lowest = outer
-        if (inner >= index and index - self._floor < MAX_DEPTH // 2) or self._asked(key) > MAX_REPEATS:
+        repeats = MAX_REPEATS if inner > UNSURE else MAX_UNSURE
+        if (inner >= index and index - self._floor < MAX_DEPTH // 2) or self._asked(key) > repeats:
             # An answer that hangs on a question further out, or was found too deep, may have been cut short.
             self._known[key] = found
         return found
 
     def unsure(self) -> None:
         """Nothing that is being answered just now is kept: part of what it hangs on is not known yet."""
-        self._lowest = -1
+        self._lowest = UNSURE
 
     @contextmanager
     def afresh(self) -> Iterator[None]:

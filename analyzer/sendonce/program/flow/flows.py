@@ -26,4 +26,5 @@ class Flows:
                     Walk(self._evaluator, function, found).run()
                 except RecursionError:  # what was found before stays
                     self._evaluator.program.cuts.of(function, "nests too deeply to be read to its end")
+            found.done = True
         return found

@@ -53,6 +53,8 @@ class Flow:
     yields: list[Exit] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
     assigned: dict[str, list[Value]] = field(default_factory=dict)
+    done: bool = False
+    """Whether the walk is over: until then more is to come."""
     end: dict[str, Value] = field(default_factory=dict)
     """What the variables of a module hold when all of it has run."""
     choices: dict[Value, list[tuple[Value, Value, Value]]] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sendonce import facts
 from sendonce.program.flow import assignments, branches, definitions
 from sendonce.program.flow.found import Exit
+from sendonce.program.symbols import ADDS
 from sendonce.program.values import (
     NONE,
     UNKNOWN,
@@ -16,6 +17,7 @@ from sendonce.program.values import (
     ClassRef,
     Element,
     Item,
+    Value,
 )
 
 if TYPE_CHECKING:
@@ -30,9 +32,14 @@ def expression(walk: Walk, node: facts.ExprStmt) -> None:
     walk.unused = None
     if isinstance(value, Call):
         assignments.method_effect(walk, value, call if isinstance(call, facts.Call) else None)
-        if not isinstance(value.func, Item | Element) and walk.evaluator.never_returns(value):
+        if not _is_of_container(value.func) and walk.evaluator.never_returns(value):
             walk.flow.raises.append(Exit(value, node.at, walk.held))
             walk.alive = False
+
+
+def _is_of_container(callee: Value) -> bool:
+    """Whether a call is of something in a container, or puts something in: what is in it is not known yet."""
+    return isinstance(callee, Item | Element) or (isinstance(callee, Attr) and callee.name in ADDS)
 
 
 def return_(walk: Walk, node: facts.Return) -> None:

@@ -47,7 +47,7 @@ class Choices:
         entries = _entries(self.evaluator.resolve(head.base))
         if not entries:
             return [(callee, None)]
-        if len(entries) > MAX_TABLE or entries[0][1] is UNKNOWN:
+        if len(entries) > MAX_TABLE or [value for _, value in entries] == [UNKNOWN]:
             self.program.cuts.at(site, "calls one of the entries of a table, which has more than are followed")
             return [(callee, None)]
         return [
