@@ -306,12 +306,20 @@ def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path
     summaries = analysis.summaries
     for mail in summaries.started(entry.mail, start):
         if mail.guard is None:
-            mail = replace(mail, guard=analysis.claims.injected(analysis.program.function(start.function)))
+            mail = replace(mail, guard=_won_before(analysis, start))
         if mail.transaction is None and not mail.escaped:
             mail = replace(mail, transaction=analysis.transactions.request_at(start, entry, mail))
         path = Path(start, mail, entry)
         is_new = start.trigger.kind == "model_callback" and is_of_new_row(analysis.new_rows, path)
         yield replace(path, of_new_row=True) if is_new else path
+
+
+def _won_before(analysis: Analysis, start: Start) -> Guard | None:
+    """The reservation that the framework, or a dependency that it calls first, has won before a handler runs."""
+    if start.entry is not None and start.entry.reserves:
+        place, what = start.trigger.place, start.entry.reserves
+        return Guard(place.path, place.line, start.function, what, what, stored=True)
+    return analysis.claims.injected(analysis.program.function(start.function))
 
 
 def _guarded_by_callers(paths: list[Path]) -> Iterator[Path]:

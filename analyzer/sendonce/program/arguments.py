@@ -23,6 +23,7 @@ from sendonce.program.values import (
     Seq,
     Some,
     Table,
+    Union,
     Updated,
     Value,
     options,
@@ -112,8 +113,19 @@ def _joined(value: Value) -> Iterator[Value]:
     if isinstance(value, Op) and value.op == "|":
         for part in value.operands:
             yield from _joined(part)
+    elif isinstance(value, Union) and all(isinstance(option, Table) for option in value.options):
+        yield from _common(value)
     else:
         yield value
+
+
+def _common(tables: Union) -> Iterator[Value]:
+    """What several tables have in common, as one table; what only some have stays unknown."""
+    laid_out = [dict(zip(one.keys, one.values, strict=True)) for one in tables.options if isinstance(one, Table)]
+    shared = [key for key in laid_out[0] if all(key in one for one in laid_out)]
+    yield Table(tuple(shared), tuple(union(one[key] for one in laid_out) for key in shared))
+    if any(len(one) > len(shared) for one in laid_out):
+        yield UNKNOWN
 
 
 def _spread(

@@ -53,6 +53,8 @@ class Trigger(Entry, frozen=True, kw_only=True):
     """Arguments of the decorator or register call that say which route, schedule or event."""
     when: dict[str, Scalar] = {}
     per_process: bool = False
+    reserves: str = ""
+    """What the framework stores under a unique key before it calls the handler, and leaves if it is there."""
 
 
 class Webhook(Entry, frozen=True, kw_only=True):
