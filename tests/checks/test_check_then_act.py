@@ -100,6 +100,29 @@ def once(job):
 """
 START = "@shared_task\ndef job(pk):\n    order = Order.objects.get(pk=pk)\n"
 SILENT = {
+    "a rate": """
+    elapsed = (timezone.now() - order.told_at).total_seconds()
+    order.tokens = min(1, order.tokens + elapsed / 3600) - 0.1
+    if order.tokens < 0:
+        return
+    order.told_at = timezone.now()
+    order.save()
+    tell(order)
+""",
+    "a number of rows in a while": """
+    if Note.objects.filter(order=order, kind="told").count() >= 5:
+        return
+    Note.objects.create(order=order, kind="told")
+    tell(order)
+""",
+    "a write on the way that does not mail": """
+    if order.state == "told":
+        order.told_at = timezone.now()
+        order.state = "told"
+        order.save()
+        return
+    tell(order)
+""",
     "a preference": "    if not order.wants_mail:\n        return\n    tell(order)\n",
     "a preference beside an unread mark": """
     if order.wants_mail:

@@ -182,10 +182,11 @@ def test_stands_where_the_template_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("trigger", "severity"),
-    [("webhook", "error"), ("command", "note"), ("controller", "warning"), ("job", "note")],
+    [("asked again", "note"), ("webhook", "error"), ("command", "note"), ("controller", "warning"), ("job", "note")],
 )
 def test_severity_follows_the_trigger(trigger: str, severity: str, tmp_path: Path) -> None:
     starts = {
+        "asked again": '@app.post("/resend-confirmation")\ndef go():\n    tell()\n    return ""\n',
         "controller": '@app.post("/go")\ndef go():\n    tell()\n    return ""\n',
         "webhook": (
             '@app.post("/go")\ndef go():\n'

@@ -60,6 +60,31 @@ CAUGHT = """
     return HttpResponse()
 """
 SILENT = {
+    "fields of a dict, constraint": (
+        UNIQUE,
+        """
+    fields = {"team_id": pk}
+    fields["email"] = address
+    _, created = Seat.objects.get_or_create(**fields)
+    if created:
+        send_mail("Join us", "x", None, [address])
+    return HttpResponse()
+""",
+    ),
+    "fields of a dict that branches fill": (
+        UNIQUE,
+        """
+    fields = {"team_id": pk}
+    if address:
+        fields["email"] = address
+    else:
+        fields["phone"] = request.POST["phone"]
+    _, created = Seat.objects.get_or_create(**fields)
+    if created:
+        send_mail("Join us", "x", None, [address])
+    return HttpResponse()
+""",
+    ),
     "created, constraint": (UNIQUE, CREATED),
     "related manager, constraint": (UNIQUE, RELATED),
     "caught, constraint": (UNIQUE, CAUGHT),

@@ -118,6 +118,16 @@ def project(body: str) -> dict[str, str]:
     return {"site/__init__.py": "", "site/store.py": STORE, "site/web.py": HEAD + body.lstrip("\n")}
 
 
+def test_a_library_that_stores_the_event_first(tmp_path: Path) -> None:
+    hooks = (
+        "from django.core.mail import send_mail\nfrom djstripe.event_handlers import djstripe_receiver\n\n"
+        '@djstripe_receiver("invoice.paid")\ndef paid(sender, event, **kwargs):\n'
+        '    send_mail("Paid", "x", None, [event.customer.email])\n'
+    )
+    found = findings({"shop/__init__.py": "", "shop/hooks.py": hooks}, tmp_path, "SO301", "SO501", "SO202")
+    assert [(one.code, one.severity) for one in found] == [("SO202", "warning")]
+
+
 @pytest.mark.parametrize("body", SILENT.values(), ids=SILENT)
 def test_silent(body: str, tmp_path: Path) -> None:
     assert findings(project(body), tmp_path, "SO501", "SO301") == []

@@ -194,6 +194,21 @@ def test_the_function_is_reached(program: str, tmp_path: Path) -> None:
 
 
 METHODS = {
+    "through an attribute that an object was given": """
+        --- shop/views.py
+        from shop.mail import receipt
+        from somelibrary import Backend
+
+        class Mailer(Backend):
+            def thank(self, order):
+                if getattr(self, "request", None):
+                    receipt(order)
+
+        def pay(order, request):
+            mailer = Mailer()
+            mailer.authenticate(request)
+            mailer.thank(order)
+    """,
     "a job in the rows of a table": """
         --- shop/tasks.py
         from celery import shared_task
@@ -504,6 +519,37 @@ def test_the_method_is_reached(program: str, tmp_path: Path) -> None:
 
 
 APART = {
+    "an attribute that an object made here lacks": """
+        --- shop/backends.py
+        from shop.mail import receipt
+        from somelibrary import Backend
+
+        class Login(Backend):
+            def welcome(self, order):
+                request = getattr(self, "request", None)
+                if request and (area := request.session.get("area")):
+                    receipt(order)
+        --- shop/views.py
+        from shop.backends import Login
+
+        def pay(order):
+            login = Login()
+            login.refresh(order.token)
+            login.welcome(order)
+    """,
+    "an entry of a dict that it lacks": """
+        --- shop/views.py
+        from shop.mail import receipt
+
+        def create(order, data):
+            if data.pop("notify", False):
+                receipt(order)
+
+        def pay(order):
+            data = {"title": order.title}
+            data["price"] = 3
+            create(order, data)
+    """,
     "another function of that name": """
         --- shop/views.py
         from shop.texts import receipt

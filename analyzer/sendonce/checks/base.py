@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -45,12 +46,25 @@ _BY_TRIGGER: dict[str, Severity] = {
 }
 
 
+_ASKED = re.compile(
+    r"re_?send|re_?mail|send_?again|remind|retry|send_?test|test_?(?:e?mail|smtp|message|notification)", re.IGNORECASE
+)
+"""Names by which a user asks for one more mail."""
+
+
+def is_asked(path: Path) -> bool:
+    """Whether a user asks for one more mail: the trigger's function or route says so."""
+    by_hand = path.trigger.kind in ("controller", "admin", "command")
+    return by_hand and _ASKED.search(f"{path.trigger.function} {path.trigger.detail}") is not None
+
+
 def severity_of(path: Path) -> Severity:
     """How bad an unguarded mail is: what is delivered at least once is worse than what a person does by hand.
 
     A callback that only a new row starts runs once a row: whether that row is made twice is asked of what makes it.
+    Whoever asks for one more mail, or tries one out, means to.
     """
-    if path.mail.provider.internal or path.of_new_row:
+    if path.mail.provider.internal or path.of_new_row or is_asked(path):
         return "note"
     return _BY_TRIGGER.get(path.trigger.kind, "note")
 

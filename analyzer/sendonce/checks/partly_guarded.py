@@ -51,8 +51,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, triggers_of, worst
-from sendonce.checks.two import is_asked, is_trial
+from sendonce.checks.base import Fault, Rule, fault, is_asked, kind_name, named, send_place, triggers_of, worst
+from sendonce.checks.two import is_trial
 from sendonce.findings import Place, Related, Severity
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path, place_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sendonce.checks.base import is_asked
 from sendonce.findings import Severity
 from sendonce.program.paths import Path
 
@@ -18,10 +19,6 @@ _PAIRS: dict[frozenset[str], Severity] = {
     frozenset({"webhook"}): "warning",
     frozenset({"controller", "cron"}): "warning",
 }
-_ASKED = re.compile(
-    r"re_?send|re_?mail|send_?again|remind|retry|send_?test|test_?(?:e?mail|smtp|message|notification)", re.IGNORECASE
-)
-"""Names by which a user asks for one more mail."""
 _TRIAL = re.compile(r"(?:test|sample|preview)_?(?:e?mail|smtp|notification|message)", re.IGNORECASE)
 """Names of triggers that only try out how a mail looks or whether it arrives."""
 
@@ -38,8 +35,3 @@ def severity_of_two(left: Path, right: Path) -> Severity:
 def is_trial(path: Path) -> bool:
     """Whether a trigger only tries a mail out: that belongs to no event."""
     return _TRIAL.search(path.trigger.function) is not None
-
-
-def is_asked(path: Path) -> bool:
-    """Whether a user asks for one more mail: the trigger's function or route says so."""
-    return _ASKED.search(f"{path.trigger.function} {path.trigger.detail}") is not None

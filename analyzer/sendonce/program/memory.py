@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sendonce.findings import Confidence, weakest
 from sendonce.program.evaluate import Evaluator
+from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
@@ -91,7 +92,9 @@ class Memory:
             for check in self.before(path, site):
                 for other, marked in enumerate(sites):
                     for mark in self.around(path, marked):
-                        changes = self._follows(mark, other, check, level) and self.checks.changed(check, mark.written)
+                        changes = self._follows(mark, marked, other, check, level) and self.checks.changed(
+                            check, mark.written
+                        )
                         if changes and not self._is_local(mark, site):
                             yield Guarding(check, site, mark, marked)
 
@@ -104,10 +107,12 @@ class Memory:
         return any(isinstance(value, Table | Seq) and not value.parts() for value in made)
 
     @staticmethod
-    def _follows(mark: Mark, level: int, check: Check, own: int) -> bool:
+    def _follows(mark: Mark, marked: Site, level: int, check: Check, own: int) -> bool:
         """Whether a mark is made after a check was passed."""
         if mark.written.spot.kind == "row" and level not in (own, own + 1):
             return False  # rows of one model are made for many reasons
+        if exclusive(mark.held, marked.held):
+            return False  # the run that writes it goes another way than the mail
         if level > own:
             return True
         if level < own:

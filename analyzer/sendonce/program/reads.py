@@ -195,7 +195,7 @@ class Checks:
     def changed(self, check: Check, written: Written) -> bool:
         """Whether a write makes a check come out the other way in a later run, as far as that can be told."""
         touched = [read for read in check.reads if self._touches(read, written)]
-        if not touched:
+        if not touched or _lets_several_through(check.value, touched):
             return False
         after = truth(self._after(check.value, touched, written, MAX_PARTS))
         if after is None and written.spot.kind == "field" and not self._is_state(check, written):
@@ -295,6 +295,22 @@ _FINDS = frozenset(
         "latest",
     ]
 )
+
+
+def _lets_several_through(value: Value, touched: list[Read]) -> bool:
+    """Whether a test limits how often something may happen: a rate is reckoned, or rows are counted up to a number."""
+    for part in walk(value):
+        if not isinstance(part, Op) or not any(read.part in walk(part) for read in touched):
+            continue
+        if part.op in ("*", "/", "//", "%"):
+            return True
+        if part.op in COMPARE and any(isinstance(one, Const) and _is_many(one.value) for one in part.operands):
+            return True
+    return False
+
+
+def _is_many(number: object) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and number > 1
 
 
 def _is_split(test: h.Test, branch: tuple[h.Fact, ...], branches: tuple[tuple[h.Fact, ...], ...]) -> bool:

@@ -228,6 +228,8 @@ class Summaries:
             return bool(value.value) == condition.holds
         if not value.free or value.size > MAX_CONDITION_SIZE:
             return True
+        if _may_lack(condition.value):
+            return condition  # its default counts where the object is known to lack it
         return replace(condition, value=value)
 
     def _method_decided(self, condition: Condition) -> Condition | bool:
@@ -297,12 +299,15 @@ class Summaries:
         return found
 
     def _with_test(self, known: tuple[Condition, ...] | None, fact: h.Fact) -> tuple[Condition, ...] | None:
-        if known is None or not isinstance(fact, h.Test) or not _is_asked(fact.value):
-            return known
-        kept = self._decided(Condition(fact.value, fact.holds))
-        if isinstance(kept, bool):
-            return known if kept else None
-        return tuple(dict.fromkeys((kept, *known)))[:MAX_CONDITIONS]
+        for value, holds in _told(fact.value, fact.holds) if isinstance(fact, h.Test) else ():
+            if known is None or not _is_asked(value):
+                continue
+            kept = self._decided(Condition(value, holds))
+            if isinstance(kept, bool):
+                known = known if kept else None
+            else:
+                known = tuple(dict.fromkeys((kept, *known)))[:MAX_CONDITIONS]
+        return known
 
 
 def _is_asked(value: Value) -> bool:
@@ -331,6 +336,23 @@ def _strongest(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
     return tuple(sorted(dict.fromkeys(conditions), key=lambda one: not one.function))[:MAX_CONDITIONS]
 
 
+def _told(value: Value, holds: bool) -> Iterator[tuple[Value, bool]]:
+    """What a test says: all parts of a conjunction that holds, of a disjunction that does not."""
+    match value:
+        case Op(op="not", operands=(one,)):
+            yield from _told(one, not holds)
+        case Op(op="and" | "or" as op, operands=operands) if (op == "and") is holds:
+            for one in operands:
+                yield from _told(one, holds)
+        case _:
+            yield value, holds
+
+
+def _may_lack(value: Value) -> bool:
+    """Whether a value is an attribute that an object may lack, with a default."""
+    return isinstance(value, Call) and value.func is External("builtins.getattr") and len(value.args) == 3
+
+
 def _is_plain(value: Value) -> bool:
     """A test that constants given by a caller can decide: a parameter, or a comparison of one."""
     match value:
@@ -338,11 +360,13 @@ def _is_plain(value: Value) -> bool:
             return True
         case Attr(base=base):
             return isinstance(base, Param | Attr) and _is_plain(base)
-        case Item(base=Param(), index=Const()) | Call(func=Attr(base=Param(), name="get"), args=(Const(), *_)):
-            return True  # an argument among `**kwargs`
+        case Item(base=Param(), index=Const()) | Call(func=Attr(base=Param(), name="get" | "pop"), args=(Const(), *_)):
+            return True  # an argument among `**kwargs`, an entry of a dict
         case Op(operands=operands):
             return all(_is_plain(operand) or not operand.free for operand in operands)
         case Call(func=External(dotted="builtins.isinstance"), args=args):
             return _is_plain(args[0])
+        case Call(args=(owner, *_)) if _may_lack(value):
+            return _is_plain(owner)
         case _:
             return False

@@ -35,6 +35,7 @@ from sendonce.program.values import (
     substitute,
     thinned,
     union,
+    walk,
 )
 
 if TYPE_CHECKING:
@@ -97,6 +98,29 @@ class Calls:
             found.extend(self._results(value, option))
         return union(found)
 
+    def _is_left_unset(self, value: Value, names: list[str]) -> bool:
+        """Whether an object was made here, and nobody gave it an attribute of these names since, as far as is seen.
+
+        A library's method is taken to set what it is given under that name.
+        """
+        found = self.evaluator.resolve(value)
+        while isinstance(found, Updated):
+            if found.field in names or any(self._may_set(found.value, name) for name in names):
+                return False
+            found = found.base
+        if not (names and isinstance(found, Call) and isinstance(cls := self.evaluator.resolve(found.func), ClassRef)):
+            return False
+        return not any(self.hierarchy.find(cls.id, name) or self.hierarchy.writers(cls.id, name) for name in names)
+
+    def _may_set(self, called: Value, name: str) -> bool:
+        if not isinstance(called, Call):
+            return False
+        given = (
+            *called.names,
+            *(part.name for arg in called.args for part in walk(arg) if isinstance(part, Param | Attr)),
+        )
+        return name in given
+
     def _looked_up(self, call: Call, base: Value) -> Iterable[Value]:
         """What `table.get(key, default)` gives: the one or the other where all keys are known."""
         table, key = self.evaluator.resolve(base), self.evaluator.resolve(call.args[0])
@@ -115,6 +139,8 @@ class Calls:
                 return (self.returned(called, value),)
             case External(dotted="builtins.getattr") if len(value.args) > 1:
                 names = attribute_names(self.evaluator, value)
+                if len(value.args) == 3 and self._is_left_unset(value.args[0], names):
+                    return (self.evaluator.resolve(value.args[2]),)
                 return [self.evaluator.resolve(Attr(value.args[0], name)) for name in names] or [value]
             case External(dotted="builtins.next") if value.args:
                 item = self.evaluator.resolve(Element(value.args[0]))
