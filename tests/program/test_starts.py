@@ -782,6 +782,35 @@ WEBHOOKS = {
         """,
         {"webhook shop.views.paid"},
     ),
+    "a mixin's super() means what follows it in the class of the view": (
+        """
+        --- shop/views.py
+        from django.urls import path
+        from django.views.generic import FormView, UpdateView
+        from .mail import receipt
+
+        class Plain:
+            def form_valid(self, form):
+                return None
+
+        class Mailing:
+            def form_valid(self, form):
+                receipt(form)
+
+        class Checked:
+            def form_valid(self, form):
+                return super().form_valid(form)
+
+        class Edit(Checked, Plain, UpdateView):
+            pass
+
+        class Create(Checked, Mailing, FormView):
+            pass
+
+        urlpatterns = [path("edit/", Edit.as_view()), path("create/", Create.as_view())]
+        """,
+        {"controller shop.views.Create.form_valid"},
+    ),
     "a page of the admin with a route of its own": (
         """
         --- shop/admin.py

@@ -19,7 +19,7 @@ from sendonce.program.link.invokes import Invokes
 from sendonce.program.link.jobs import Jobs
 from sendonce.program.link.registers import Registers
 from sendonce.program.symbols import Function
-from sendonce.program.values import UNKNOWN, Attr, Call, FunctionRef, Param, Union, Value, options, substitute
+from sendonce.program.values import UNKNOWN, Attr, Call, FunctionRef, Param, Super, Union, Value, options, substitute
 
 MAX_DEPTH = 25
 """How many functions deep the search for helpers that call what they are given goes at once."""
@@ -191,12 +191,20 @@ class Linker:
                 sure_of = weakest(sure, confidence, "high" if choice is callee else "medium")
                 given = ((*names, *call.names), (*args, *call.args))
                 reason = why if sure == "high" and choice is callee else "table"
-                self.enter(way, ref, *given, confidence=sure_of, callee=choice, test=test, why=reason)
+                by_super = isinstance(call.func, Attr) and isinstance(call.func.base, Super)
+                asked = call.func if by_super else choice
+                self.enter(way, ref, *given, confidence=sure_of, callee=asked, test=test, why=reason)
             if choice is not callee and self.choices.is_open(choice):
                 some = True
                 way.found.opens.append(Open(choice, call.names, call.args, way.site, way.hop, way.outer, test=test))
         if not some and self.choices.is_open(callee):
             way.found.opens.append(Open(callee, call.names, call.args, way.site, way.hop, way.outer))
+
+    def _is_chosen_by_class(self, owner: Value) -> bool:
+        """Whether the class of a parameter tells which method of it is meant: its own, or what follows a mixin's."""
+        if isinstance(owner, Super):
+            return isinstance(owner.receiver, Param) and any(True for _ in self.evaluator.hierarchy.mixing(owner.cls))
+        return isinstance(owner, Param)
 
     def _is_method_of_job(self, callee: Value) -> bool:
         """Whether a job's own class is asked to enqueue it, in a method that the project overrides."""
@@ -220,7 +228,7 @@ class Linker:
     ) -> None:
         """Adds the edge into a project function, and those through it to functions that it is given."""
         binding = arguments.bind(self.evaluator, ref, names, args)
-        method = callee if isinstance(callee, Attr) and isinstance(callee.base, Param) else None
+        method = callee if isinstance(callee, Attr) and self._is_chosen_by_class(callee.base) else None
         reason = "framework" if way.hop != "call" or way.by_library else why
         crossing = Crossing(
             way.site, way.hop, binding, confidence, enqueue, within, unique, method, test, ref.id, reason
