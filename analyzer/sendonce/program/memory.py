@@ -92,10 +92,12 @@ class Memory:
             for check in self.before(path, site):
                 for other, marked in enumerate(sites):
                     for mark in self.around(path, marked):
-                        changes = self._follows(mark, marked, other, check, level) and self.checks.changed(
+                        changes = self._follows(mark, other, check, level) and self.checks.changed(
                             check, mark.written
                         )
-                        if changes and not self._is_local(mark, site):
+                        if not changes or self._is_local(mark, site):
+                            continue
+                        if not exclusive(mark.held, marked.held):  # else its run goes another way than the mail
                             yield Guarding(check, site, mark, marked)
 
     def _is_local(self, mark: Mark, site: Site) -> bool:
@@ -107,12 +109,10 @@ class Memory:
         return any(isinstance(value, Table | Seq) and not value.parts() for value in made)
 
     @staticmethod
-    def _follows(mark: Mark, marked: Site, level: int, check: Check, own: int) -> bool:
+    def _follows(mark: Mark, level: int, check: Check, own: int) -> bool:
         """Whether a mark is made after a check was passed."""
         if mark.written.spot.kind == "row" and level not in (own, own + 1):
             return False  # rows of one model are made for many reasons
-        if exclusive(mark.held, marked.held):
-            return False  # the run that writes it goes another way than the mail
         if level > own:
             return True
         if level < own:
