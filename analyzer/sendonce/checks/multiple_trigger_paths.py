@@ -44,8 +44,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from sendonce.checks.base import Fault, Rule, fault, kind_name, named, send_place, triggers_of, worst
-from sendonce.checks.two import is_asked, severity_of_two
+from sendonce.checks.base import Fault, Rule, fault, is_asked, kind_name, named, send_place, triggers_of, worst
+from sendonce.checks.two import severity_of_two
 from sendonce.findings import SEVERITIES, Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.flags import exclude

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from sendonce.findings import Confidence, weakest
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
@@ -92,12 +91,11 @@ class Memory:
             for check in self.before(path, site):
                 for other, marked in enumerate(sites):
                     for mark in self.around(path, marked):
-                        changes = self._follows(mark, other, check, level) and self.checks.changed(
-                            check, mark.written
-                        )
+                        changes = self._follows(mark, other, check, level) and self.checks.changed(check, mark.written)
                         if not changes or self._is_local(mark, site):
                             continue
-                        if not exclusive(mark.held, marked.held):  # else its run goes another way than the mail
+                        flow = self.flows.of(self.evaluator.program.function(marked.function))
+                        if not flow.exclusive(mark.held, marked.held):  # else its run goes another way than the mail
                             yield Guarding(check, site, mark, marked)
 
     def _is_local(self, mark: Mark, site: Site) -> bool:
