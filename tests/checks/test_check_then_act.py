@@ -292,6 +292,75 @@ def test_check_and_mark_in_the_code_around_the_helper_that_mails(tmp_path: Path)
     assert ("shop/models.py", line_of(MODELS, "self.told_at = ")) in lines(found[0])
 
 
+FORMS = {
+    "the clean of a form": """
+from django import forms
+from django.core.mail import send_mail
+from django.urls import path
+from .models import Note
+
+
+class NoteForm(forms.Form):
+    kind = forms.CharField()
+
+    def __init__(self, *args, order, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.order = order
+
+    def save(self):
+        note = Note.objects.create(order=self.order, kind=self.cleaned_data["kind"])
+        send_mail("Noted", "text", None, [note.order.email])
+
+    def clean_kind(self):
+        if Note.objects.filter(order=self.order, kind=self.cleaned_data["kind"]).exists():  # test
+            raise forms.ValidationError("again")
+        return self.cleaned_data["kind"]
+
+
+def note(request):
+    form = NoteForm(request.POST, order=request.order)
+    if form.is_valid():
+        form.save()
+
+
+urlpatterns = [path("note/", note)]
+""",
+    "the validation of a serializer": """
+from django.core.mail import send_mail
+from django.urls import path
+from rest_framework import generics, serializers
+from .models import Note
+
+
+class NoteSerializer(serializers.ModelSerializer):
+    def validate(self, attrs):
+        if Note.objects.filter(order=attrs["order"]).exists():  # test
+            raise serializers.ValidationError("again")
+        return attrs
+
+    def create(self, validated_data):
+        note = Note.objects.create(**validated_data)
+        send_mail("Noted", "text", None, [note.order.email])
+        return note
+
+
+class Notes(generics.CreateAPIView):
+    serializer_class = NoteSerializer
+
+
+urlpatterns = [path("note/", Notes.as_view())]
+""",
+}
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+def test_what_a_validator_asks(text: str, tmp_path: Path) -> None:
+    models = MODELS.replace('unique_together = ("order", "kind")', "pass")
+    files = {"shop/__init__.py": "", "shop/models.py": models, "shop/views.py": text}
+    found = findings(files, tmp_path, "SO301", "SO302", "SO303")
+    assert [(one.code, one.place.line) for one in found] == [("SO303", line_of(text, "# test"))]
+
+
 SESSIONS = """
 import smtplib
 from flask import Flask

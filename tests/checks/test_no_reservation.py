@@ -204,6 +204,18 @@ def test_severity_follows_the_trigger(trigger: str, severity: str, tmp_path: Pat
     assert [one.severity for one in findings({"app.py": app}, tmp_path, code)] == [severity]
 
 
+def test_mail_to_the_staff_is_internal(tmp_path: Path) -> None:
+    views = (
+        "from django.conf import settings\nfrom django.core.mail import send_mail\nfrom django.urls import path\n\n"
+        "def post(subject, to):\n    send_mail(subject, 'x', None, to)\n\n"
+        'def broken(request):\n    post("It broke", [address for _, address in settings.ADMINS])\n\n'
+        'def bought(request):\n    post("You bought it", [request.user.email])\n\n'
+        'urlpatterns = [path("a/", broken), path("b/", bought)]\n'
+    )
+    found = findings({"inn/__init__.py": "", "inn/urls.py": views}, tmp_path, "SO301")
+    assert {one.template: one.severity for one in found} == {"It broke": "note", "You bought it": "warning"}
+
+
 CALLBACKS = {
     "created": (
         "@receiver(post_save, sender=Booking)\ndef saved(sender, instance, created, **kw):\n    if created:\n",

@@ -64,7 +64,7 @@ def severity_of(path: Path) -> Severity:
     A callback that only a new row starts runs once a row: whether that row is made twice is asked of what makes it.
     Whoever asks for one more mail, or tries one out, means to.
     """
-    if path.mail.provider.internal or path.of_new_row or is_asked(path):
+    if path.internal or path.of_new_row or is_asked(path):
         return "note"
     return _BY_TRIGGER.get(path.trigger.kind, "note")
 

@@ -185,7 +185,7 @@ def _fault(analysis: Analysis, place: Place, pairs: list[tuple[Site, Site, Path,
     related = [Related(place_of(site), "the first call that leads to the mail") for site, *_ in pairs]
     related += [Related(send_place(path), "sent here") for path in paths]
     evident = any(_is_evident(analysis, pair) for pair in pairs)
-    severity: Severity = "error" if evident and not left.mail.provider.internal else "note"
+    severity: Severity = "error" if evident and not left.internal else "note"
     function = analysis.program.function(later.function).dotted
     return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
 

@@ -105,7 +105,7 @@ def _likeness(path: Path) -> object:
     return (
         trigger.kind,
         is_asked(path),
-        path.mail.provider.internal,
+        path.internal,
         guard and (guard.key or (guard.path, guard.line)),
     )
 

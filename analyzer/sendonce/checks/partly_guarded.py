@@ -167,7 +167,7 @@ def _fault(analysis: Analysis, place: Place, pairs: list[Pair]) -> Fault:
 
 def _severity(pair: Pair) -> Severity:
     path = pair.path
-    if path.mail.provider.internal or is_asked(path) or not pair.sure:
+    if path.internal or is_asked(path) or not pair.sure:
         return "note"
     return _SEVERITY.get(path.trigger.kind, "note")
 

@@ -158,7 +158,7 @@ def _fault(analysis: Analysis, twice: Twice, paths: list[Path]) -> Fault:
     related = [Related(twice.first, "the first registration")]
     related += [Related(send_place(path), "sent here") for path in paths]
     function = analysis.program.function(twice.functions[1]).dotted
-    severity: Severity = "note" if all(path.mail.provider.internal for path in paths) else "error"
+    severity: Severity = "note" if all(path.internal for path in paths) else "error"
     return fault(analysis, (CODE, NAME), paths, twice.second, function, severity, message, help, related)
 
 

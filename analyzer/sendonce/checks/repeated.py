@@ -25,4 +25,4 @@ def jobs_of(group: Iterable[Repeated]) -> frozenset[Path]:
 
 def severity_of(paths: Iterable[Path]) -> Severity:
     """A repeated run mails without anybody's doing: an error, unless only the site's own staff is mailed."""
-    return "note" if all(path.mail.provider.internal for path in paths) else "error"
+    return "note" if all(path.internal for path in paths) else "error"

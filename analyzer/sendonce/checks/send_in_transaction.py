@@ -82,7 +82,7 @@ def _severity(path: Path, followed: Followed) -> Severity:
     """A note where the transaction is the lock of a claim and nothing but its commit can fail after the mail."""
     guard = path.mail.guard
     is_lock = guard is not None and guard.held_in_transaction and followed.on(path) is None
-    return "note" if path.mail.provider.internal or is_lock else "warning"
+    return "note" if path.internal or is_lock else "warning"
 
 
 RULE = Rule(CODE, NAME, __doc__, check)

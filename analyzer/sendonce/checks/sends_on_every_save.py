@@ -104,7 +104,7 @@ def _fault(analysis: Analysis, place: Place, paths: list[Path]) -> Fault:
     related = [Related(place_of(site), "the callback is registered here") for site in sites]
     related += [Related(path.trigger.place, f"{path.trigger.kind} {path.trigger.function}") for path in paths]
     related += [Related(send_place(path), "sent here") for path in paths]
-    severity: Severity = "note" if all(path.mail.provider.internal for path in paths) else "error"
+    severity: Severity = "note" if all(path.internal for path in paths) else "error"
     return fault(analysis, (CODE, NAME), paths, place, callback, severity, message, help, related)
 
 

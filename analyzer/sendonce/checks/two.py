@@ -29,7 +29,7 @@ def severity_of_two(left: Path, right: Path) -> Severity:
     found = _PAIRS.get(kinds, "note")
     if is_asked(left) or is_asked(right):
         return "note"
-    return "note" if left.mail.provider.internal else found
+    return "note" if left.internal else found
 
 
 def is_trial(path: Path) -> bool:

@@ -64,7 +64,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
             f"of the event gives up waiting and delivers it again"
         )
         help = "record the event, enqueue a job that sends the mail, and answer at once"
-        severity: Severity = "note" if all(path.mail.provider.internal for path in group) else "warning"
+        severity: Severity = "note" if all(path.internal for path in group) else "warning"
         related = [Related(send_place(path), "sends here") for path in group]
         yield fault(
             analysis, (CODE, NAME), group, place, shown.trigger.function, severity, message, help, related

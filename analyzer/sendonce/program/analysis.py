@@ -32,7 +32,7 @@ from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.inventory import inventory
 from sendonce.program.link import Linker
-from sendonce.program.mail import Guard
+from sendonce.program.mail import Guard, Mail
 from sendonce.program.memory import Memory
 from sendonce.program.paths import Path
 from sendonce.program.processes import Processes
@@ -47,6 +47,7 @@ from sendonce.program.summaries import Summaries
 from sendonce.program.symbols import Function
 from sendonce.program.templates import Templates
 from sendonce.program.transactions import Transactions
+from sendonce.program.values import Attr, walk
 from sendonce.program.ways import Entry
 
 DEEPEST = 4000
@@ -309,9 +310,16 @@ def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path
             mail = replace(mail, guard=_won_before(analysis, start))
         if mail.transaction is None and not mail.escaped:
             mail = replace(mail, transaction=analysis.transactions.request_at(start, entry, mail))
-        path = Path(start, mail, entry)
+        path = Path(start, mail, entry, to_staff=_is_to_staff(analysis, mail))
         is_new = start.trigger.kind == "model_callback" and is_of_new_row(analysis.new_rows, path)
         yield replace(path, of_new_row=True) if is_new else path
+
+
+def _is_to_staff(analysis: Analysis, mail: Mail) -> bool:
+    """Whether the recipients are taken from what holds the addresses of the site's own staff."""
+    staff = {name for pack in analysis.program.packs.packs for name in pack.staff}
+    found = walk(mail.recipient) if mail.recipient is not None else ()
+    return any(isinstance(one, Attr) and not staff.isdisjoint(analysis.evaluator.shapes(one)) for one in found)
 
 
 def _won_before(analysis: Analysis, start: Start) -> Guard | None:

@@ -115,6 +115,8 @@ class Memory:
             return True
         if level < own:
             return mark.after
+        if check.earlier:
+            return True
         return mark.start > (check.place.line, check.place.column)
 
     def after(self, path: Path) -> Iterator[tuple[Site, Mark]]:

@@ -26,6 +26,14 @@ class Path:
     of_new_row: bool = False
     """It starts in a callback and is gone only for a row that is new: once a row."""
 
+    to_staff: bool = False
+    """It goes to addresses of the site's own staff."""
+
+    @property
+    def internal(self) -> bool:
+        """Whether the mail goes to the site's own staff."""
+        return self.to_staff or self.mail.provider.internal
+
     @property
     def trigger(self) -> Trigger:
         return self.start.trigger

@@ -7,7 +7,7 @@ the `try` around a query whose `except` goes on.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sendonce import facts
 from sendonce import vocabulary as v
@@ -21,6 +21,8 @@ from sendonce.program.possible import COMPARE, OBJECT, chained, compared, negate
 from sendonce.program.scene import Scene
 from sendonce.program.spots import Read, Written
 from sendonce.program.stored_reads import StoredReads
+from sendonce.program.symbols import Function
+from sendonce.program.validators import Validators
 from sendonce.program.values import (
     FALSE,
     NONE,
@@ -31,10 +33,12 @@ from sendonce.program.values import (
     ClassRef,
     Const,
     Element,
+    FunctionRef,
     Item,
     Op,
     Param,
     Seq,
+    Some,
     Updated,
     Value,
     walk,
@@ -57,6 +61,8 @@ class Check:
     place: Place
     reads: tuple[Read, ...]
     inner: tuple[Place, ...] = ()
+    earlier: bool = False
+    """It was passed before the function of the site began."""
 
 
 class Checks:
@@ -69,6 +75,7 @@ class Checks:
         self.outcomes = outcomes
         self.reads = reads
         self.conditions = reads.conditions
+        self.validators = Validators(evaluator)
         self._known: dict[tuple[Site, Known], tuple[Check, ...]] = {}
 
     def before(self, site: Site, known: Known = ()) -> tuple[Check, ...]:
@@ -81,6 +88,8 @@ class Checks:
         return self._known[key]
 
     def _before(self, site: Site, known: dict[Param, Value]) -> Iterator[Check]:
+        for cls, method in self.validators.passed_before(self.program.function(site.function)):
+            yield from self._validated(cls, method)
         scene = Scene(h.oldest_first(site.held), known, function=site.function)
         for index, fact in enumerate(scene.facts):
             yield from self._of_fact(fact, scene.before(index), site)
@@ -101,6 +110,18 @@ class Checks:
             case _:
                 pass
 
+    def _validated(self, cls: ClassRef, method: Function) -> Iterator[Check]:
+        """The tests that a validator has passed where it raised nothing; they stand in it."""
+        if not self.flows.of(method).raises:
+            return
+        call = Call(FunctionRef(method.id, Some(cls)), (), (), method.place)
+        for exit, inside in self.outcomes.exits(call, Scene(function=method.id)) or ():
+            for index, fact in enumerate(inside.facts if exit.held is not None else ()):
+                if isinstance(fact, h.Test):
+                    place = Place(method.module.path, *fact.at)
+                    for check in self._tested(inside.put(fact.value), fact.holds, inside.before(index), place, ()):
+                        yield replace(check, earlier=True)
+
     # ------------------------------------------------------------------ tests
 
     def _tested(
@@ -113,6 +134,9 @@ class Checks:
             case Op(op="and" | "or", operands=operands):
                 for one in operands:
                     yield from self._tested(one, holds, scene, place, inner, depth)
+            case Call() if holds and (run := list(self.validators.asked(called(value, dict(scene.env))))):
+                for cls, method in run:
+                    yield from self._validated(cls, method)
             case Call() if depth > 0 and not self.outcomes.makes(value) and self._is_project(value, scene):
                 yield from self._asked(value, holds, scene, place, inner, depth, False)
             case Element(base=Call() as call, entered=True) if depth > 0:
@@ -165,6 +189,8 @@ class Checks:
         """A query that raises where it finds nothing, or a helper that raises where its test fails."""
         call = done.call
         place = Place(done.path, *done.at)
+        for cls, method in self.validators.asked(called(call, dict(scene.env))):
+            yield from self._validated(cls, method)
         if self._finds(call):
             reads = tuple(one for one in self.reads.of_query(call) if one.spot.kind == "field")
             if reads:

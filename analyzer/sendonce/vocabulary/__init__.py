@@ -26,7 +26,7 @@ from sendonce.vocabulary.entry import Entry, Kind, Scalar, Scope, Win
 from sendonce.vocabulary.jobs import Enqueue, Error, Invoke, Job, Repeat, Setting
 from sendonce.vocabulary.mail import Content, Http, HttpClient, Message, Render, Send
 from sendonce.vocabulary.pack import Pack
-from sendonce.vocabulary.requests import Answer, Effect, Log, RequestKey
+from sendonce.vocabulary.requests import Answer, Effect, Log, RequestKey, Validation
 from sendonce.vocabulary.signals import Change, Connect, Signal
 from sendonce.vocabulary.stores import Store, Transaction, Unique
 from sendonce.vocabulary.triggers import Approval, Probe, Trigger, Webhook
@@ -70,6 +70,7 @@ __all__ = [
     "Trigger",
     "Unique",
     "Unstable",
+    "Validation",
     "Webhook",
     "Win",
 ]

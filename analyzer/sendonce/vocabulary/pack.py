@@ -7,7 +7,7 @@ import msgspec
 from sendonce.vocabulary.claims import Claim, LookAlike
 from sendonce.vocabulary.jobs import Enqueue, Error, Invoke, Job, Repeat, Setting
 from sendonce.vocabulary.mail import Http, HttpClient, Message, Render, Send
-from sendonce.vocabulary.requests import Answer, Effect, Log, RequestKey
+from sendonce.vocabulary.requests import Answer, Effect, Log, RequestKey, Validation
 from sendonce.vocabulary.signals import Change, Connect, Signal
 from sendonce.vocabulary.stores import Store, Transaction, Unique
 from sendonce.vocabulary.triggers import Approval, Probe, Trigger, Webhook
@@ -37,6 +37,8 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     implied: dict[str, str] = {}
     """Prefix of calls that give a class its attributes (`django.db.models.`) to the library class that it then
     inherits from, where no pack knows its bases."""
+    staff: tuple[str, ...] = ()
+    """Values that hold addresses of the site's own staff (`django.conf.settings.ADMINS`)."""
     implements: tuple[str, ...] = ()
     """Class decorators whose arguments are further bases (`zope.interface.implementer`)."""
     send: tuple[Send, ...] = ()
@@ -65,6 +67,7 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     store: tuple[Store, ...] = ()
     change: tuple[Change, ...] = ()
     unstable: tuple[Unstable, ...] = ()
+    validation: tuple[Validation, ...] = ()
     approval: tuple[Approval, ...] = ()
     answer: tuple[Answer, ...] = ()
     effect: tuple[Effect, ...] = ()

@@ -5,6 +5,16 @@ from __future__ import annotations
 from sendonce.vocabulary.entry import Entry
 
 
+class Validation(Entry, frozen=True, kw_only=True):
+    """Methods that classes below `bases` have called before what they were given is taken for good."""
+
+    bases: tuple[str, ...]
+    methods: tuple[str, ...]
+    """Their names; `*` is a wildcard at the end."""
+    asked: tuple[str, ...] = ()
+    """Methods of the library that run them (`is_valid`)."""
+
+
 class Answer(Entry, frozen=True, kw_only=True):
     """Calls that make an HTTP response or end the request; `status` is its argument, `default` without it."""
 
