@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -115,6 +116,12 @@ def _malformed(pack: v.Pack) -> Iterator[str]:
         yield from _malformed_entry(entry, key)
 
 
+@cache
+def _needed(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The required fields of a kind of entry by which it is found."""
+    return tuple(one.name for one in msgspec.structs.fields(kind) if one.required and one.name in _MATCHING)
+
+
 def _malformed_entry(entry: msgspec.Struct, key: str) -> Iterator[str]:
     kind = type(entry).__name__
     for field in entry.__struct_fields__:
@@ -127,9 +134,9 @@ def _malformed_entry(entry: msgspec.Struct, key: str) -> Iterator[str]:
                 yield from _malformed_entry(content, f"{where}.{name}")
         elif isinstance(value, (tuple, dict)):
             yield from _malformed_strings(f"{kind}.{field}", n.notation_of(kind, field), value, where)
-    for required in msgspec.structs.fields(type(entry)):
-        if required.required and required.name in _MATCHING and getattr(entry, required.name) == ():
-            yield f"{key}.{required.name}: is empty, so that the entry matches nothing"
+    for name in _needed(type(entry)):
+        if getattr(entry, name) == ():
+            yield f"{key}.{name}: is empty, so that the entry matches nothing"
     if isinstance(entry, v.Returns):
         yield from _malformed_returns(entry, key)
     if isinstance(entry, v.Trigger):

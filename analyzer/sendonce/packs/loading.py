@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,7 +43,7 @@ def load_packs(extra: Sequence[Path] = (), memory: Memory | None = None) -> Pack
     digest = hashlib.sha256(repr([(section, path.name, text) for section, path, text in contents]).encode()).hexdigest()
     packs = _remembered(memory, digest, len(contents))
     if packs is None:
-        packs = [typed(_parsed(content, path), path) for _, path, content in contents]
+        packs = [_pack(content, path) for _, path, content in contents]
         if memory is not None:
             memory.put(f"packs-{digest}", msgspec.msgpack.encode(packs))
     files = [PackFile(section, path, pack) for (section, path, _), pack in zip(contents, packs, strict=True)]
@@ -92,6 +93,12 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise PackError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+@lru_cache(maxsize=1024)
+def _pack(content: bytes, path: Path) -> Pack:
+    """The pack of a file; several runs in one process (tests, the Python API) share it."""
+    return typed(_parsed(content, path), path)
 
 
 def _parsed(content: bytes, path: Path) -> dict[str, Any]:
