@@ -5,6 +5,7 @@ from __future__ import annotations
 from sendonce.checks import (
     agent_tool_sends,
     batch_retry,
+    broad_key,
     check_then_act,
     claim_released_before_send,
     dead_guard,
@@ -18,6 +19,7 @@ from sendonce.checks import (
     multiple_trigger_paths,
     no_idempotency_key,
     no_reservation,
+    no_window,
     overlapping_job,
     partly_guarded,
     record_after_send,
@@ -76,6 +78,8 @@ RULES: tuple[Rule, ...] = (
     record_after_send.RULE,
     no_reservation.RULE,
     no_idempotency_key.RULE,
+    broad_key.RULE,
+    no_window.RULE,
 )
 """Rules that replace others come before them."""
 

@@ -34,11 +34,12 @@ _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base
     handler detail when name bound schedule job args kwargs function on items signal sender object uid then expiry
     Repeat.limit only Unique.names Repeat.names model statement partial Claim.fields Store.fields arguments to back
+    milliseconds moments later
     status defers spares silent weak register_key register_name factory shares Approval.names
 """
 _FREE = """
     parameters through Trigger.attributes Message.fields Unique.fields Claim.results matches options retries unique
-    limit endless redelivers scopes methods functions settings kinds lists after autocommits words
+    limit endless waits doubles longest redelivers scopes methods functions settings kinds lists after autocommits words
     weak_words managing gates event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides
     rounds
     Setting.names correlation entity what addresses modules by every asked

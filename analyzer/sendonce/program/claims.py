@@ -184,7 +184,7 @@ class Claims:
         scene = Scene(h.oldest_first(site.held), function=site.function)
         if any(lock.end is None for lock in self.locks.taken(scene)):
             return True
-        if any(self._of_fact(scene, index) is not None for index in range(len(scene.facts))):
+        if any(self.of_fact(scene, index) is not None for index in range(len(scene.facts))):
             return True
         decorated = self.evaluator.decorated(self.program.function(site.function))
         return any(self.locks.is_lock(part) for part in walk(decorated) if isinstance(part, Call))
@@ -245,12 +245,13 @@ class Claims:
     def dominating(self, scene: Scene) -> Reservation | None:
         """The newest claim among the facts of a scene."""
         for index in range(len(scene.facts) - 1, -1, -1):
-            found = self._of_fact(scene, index)
+            found = self.of_fact(scene, index)
             if found is not None and not self.releases.given_back(found, scene):
                 return found
         return self.locks.committed(scene)
 
-    def _of_fact(self, scene: Scene, index: int) -> Reservation | None:
+    def of_fact(self, scene: Scene, index: int) -> Reservation | None:
+        """The claim that one of the facts of a scene is."""
         before = scene.before(index)
         match scene.facts[index]:
             case h.Test(value=value, holds=holds):
@@ -284,7 +285,7 @@ class Claims:
             inner = replace(scene, facts=(*scene.facts[:index], *branch))
             if not self.outcomes.possible(inner):
                 continue
-            one = next((c for i in range(len(inner.facts) - 1, index - 1, -1) if (c := self._of_fact(inner, i))), None)
+            one = next((c for i in range(len(inner.facts) - 1, index - 1, -1) if (c := self.of_fact(inner, i))), None)
             if one is None:
                 return None
             found.append(one)

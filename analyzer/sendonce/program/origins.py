@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sendonce import vocabulary as v
 from sendonce.program.evaluate import Evaluator
+from sendonce.program.fields import Fields
 from sendonce.program.flow import Flows
 from sendonce.program.periods import shows_moment, shows_period
 from sendonce.program.values import (
@@ -66,6 +67,7 @@ class Origins:
         self.evaluator = evaluator
         self.flows = flows
         self.packs = evaluator.packs
+        self.fields = Fields(evaluator)
         self._looked_at: set[str] = set()
         self._known: dict[Value, tuple[Origin, ...]] = {}
 
@@ -79,10 +81,12 @@ class Origins:
 
     def _found(self, value: Value, above: tuple[str, ...], depth: int) -> Iterator[Origin]:
         """The origins of a value; `above` names what is applied to it, which may round it."""
-        if depth <= 0:
+        if depth <= 0 or self._is_column(value):
             yield Origin(value)
             return
-        yield from self._one_of(options(self.evaluator.resolve(value)), above, depth)
+        whole = isinstance(value, Text) or (isinstance(value, Op) and value.op in ("+", "or"))
+        choices = (value,) if whole else options(self.evaluator.resolve(value))
+        yield from self._one_of(choices, above, depth)
 
     def _one_of(self, choices: tuple[Value, ...], above: tuple[str, ...], depth: int) -> Iterator[Origin]:
         """The origins of the one of several values that counts: what is made afresh only where there is nothing."""
@@ -195,6 +199,18 @@ class Origins:
         if name == "replace":
             return name if {"hour", "minute"}.intersection(call.names) else ""
         return name
+
+    def _is_column(self, value: Value) -> bool:
+        """Whether a value is read from a column of a row, which resolves to the column's declaration."""
+        if not isinstance(value, Attr):
+            return False
+        if self._is_column(value.base):
+            return True
+        for cls in self.evaluator.types(value.base):
+            if isinstance(cls, ClassRef) and self.fields.is_model(cls):
+                method = self.evaluator.program.method(self.evaluator.hierarchy.mro(cls.id), value.name)
+                return method is None
+        return False
 
     def _is_made(self, base: Value) -> bool:
         """Whether reading from a value may lead back to something that the program made."""

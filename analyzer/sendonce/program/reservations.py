@@ -70,6 +70,8 @@ class Reservation:
     """Its key holds a row that the same run has made: it keeps apart what follows, not two runs of one event."""
     flaw: Flaw | None = None
     """Why it reserves nothing, where such claims are asked for."""
+    given: tuple[Value, ...] = ()
+    """The values of the key as they stand at the claim."""
 
     @property
     def key(self) -> str:
@@ -78,7 +80,8 @@ class Reservation:
 
     def bound(self, binding: Mapping[Param, Value]) -> Reservation:
         """The claim with parameters put in."""
-        return replace(self, parts=tuple((name, substitute(value, binding)) for name, value in self.parts))
+        parts = tuple((name, substitute(value, binding)) for name, value in self.parts)
+        return replace(self, parts=parts, given=tuple(substitute(value, binding) for value in self.given))
 
 
 def key_of(prefix: str, parts: tuple[Part, ...]) -> str:
@@ -294,7 +297,9 @@ class Reservations:
         parts = tuple(("key", self.evaluator.resolve(key)) for key in keys)
         prefix = "key" if keys else self._deleted(matched.call) or name
         note = f"{name} on {_named(parts)}" if parts else f"{name} on {prefix}"
-        return replace(base, note=note, prefix=prefix, parts=parts, flaw="unstable" if unstable else base.flaw)
+        return replace(
+            base, note=note, prefix=prefix, parts=parts, given=keys, flaw="unstable" if unstable else base.flaw
+        )
 
     def _deleted(self, call: Call) -> str:
         target = self.fields.model(call)
@@ -362,6 +367,7 @@ class Reservations:
             fresh=any(map(self._is_fresh, values)),
             prefix=self.fields.id_of(model),
             parts=parts,
+            given=tuple(values),
             confidence=confidence,
             assumes=(*base.assumes, *_assumed(answer, name, shown)),
             flaw=flaw,

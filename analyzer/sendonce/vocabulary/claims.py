@@ -26,6 +26,10 @@ class Claim(Entry, frozen=True, kw_only=True):
     scope: Scope = "shared"
     key: tuple[str, ...] = ()
     expiry: tuple[str, ...] = ()
+    milliseconds: tuple[str, ...] = ()
+    """Those of `expiry` that count milliseconds."""
+    moments: tuple[str, ...] = ()
+    """Those of `expiry` that are points in time."""
     expires: int = 0
     """Seconds after which the claim is forgotten when `expiry` is not given; 0 is never."""
     matches: dict[str, str] = {}

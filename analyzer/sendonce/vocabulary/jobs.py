@@ -44,6 +44,15 @@ class Job(Entry, frozen=True, kw_only=True):
     """Options that, with this value (`"None"` is None), repeat without end."""
     again: tuple[str, ...] = ()
     """Calls by which a run asks for its own repetition, and exceptions that do so when raised."""
+    later: tuple[str, ...] = ()
+    """Arguments of `again` with the seconds until then."""
+    waits: dict[str, Scalar] = {}
+    """Options with the seconds between a failed run and the next; the value is the default."""
+    doubles: dict[str, Scalar] = {}
+    """Options with the first of waits that double each time, and (`longest`) with the greatest of them."""
+    longest: dict[str, Scalar] = {}
+    milliseconds: bool = False
+    """`waits`, `doubles` and `longest` count milliseconds."""
     settings: tuple[str, ...] = ()
     """Paths, as in `Trigger`, to values that list jobs; `Class.attribute` is one of any class of that name."""
     parameters: dict[str, str] = {}
@@ -75,6 +84,8 @@ class Enqueue(Entry, frozen=True, kw_only=True):
     """Options with the greatest number of repeats; the value is the default."""
     endless: dict[str, Scalar] = {}
     """Options that, with this value, repeat without end."""
+    waits: dict[str, Scalar] = {}
+    """As in `Job`."""
     lasts: Literal["", "waiting", "done", "result", "ever"] = ""
     """How long `unique` refuses: while the job waits, until it is done, while its result is kept, for ever."""
     then: tuple[str, ...] = ()
