@@ -235,7 +235,7 @@ class Claims:
             held = held.before
         nearest = None if held is None else self._nearest[held]
         for one in reversed(new):
-            found = self._of_fact(Scene(h.oldest_first(one), function=function), one.depth - 1)
+            found = self.of_fact(Scene(h.oldest_first(one), function=function), one.depth - 1)
             if found is not None:
                 self._claims[one] = found
                 nearest = one
