@@ -34,6 +34,11 @@ SILENT = {
             continue
         letter.mark_told()
 """,
+    "a digest of what is pending": """
+    for state in Letter.objects.filter(told_at=None).values_list("state", flat=True).distinct():
+        for letter in Letter.objects.filter(active=True):
+            tell(letter)
+""",
     "an audience by intent": "    for letter in Letter.objects.filter(active=True):\n        tell(letter)\n",
     "a period that passes": """
     for letter in Letter.objects.filter(due_at__date=timezone.localdate() + timedelta(days=3)):

@@ -108,13 +108,29 @@ class Selections:
 
     def _selected(self, over: Value, loop: h.Loop | None, site: Site, env: dict[Param, Value]) -> Selection | None:
         put = substitute(over, env)
-        for query in self._queries(over if put is UNKNOWN else put, MAX_DEPTH):
+        whole = over if put is UNKNOWN else put
+        if any(isinstance(one, Call) and self._groups(one) for one in options(self.evaluator.resolve(whole))):
+            return None
+        for query in self._queries(whole, MAX_DEPTH):
             tests = tuple(self._tests(query))
             if tests:
                 asked = _asked(over if not isinstance(over, Param) else put, site, loop)
                 inner = (Place(*query.at),)
                 return Selection(query, asked, site, tests, self._owner(query), inner)
         return None
+
+    def _groups(self, query: Call) -> bool:
+        """Whether a query gives the values that its rows have, each once: rows are then what a mail tells of."""
+        calls = list(self.spots.fields.chain(query))
+        distinct = any(isinstance(call.func, Attr) and call.func.name == "distinct" for call in calls)
+        columns = [
+            self.evaluator.constant(arg)
+            for call in calls
+            if isinstance(call.func, Attr) and call.func.name in ("values", "values_list", "with_entities")
+            for arg in call.args
+        ]
+        keys = (one for one in columns if one is not None and isinstance(one.value, str) and plain(one.value) == "id")
+        return distinct and bool(columns) and not any(True for _ in keys)
 
     def _owner(self, query: Call) -> str:
         text = self._text(query)
