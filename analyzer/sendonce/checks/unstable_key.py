@@ -46,8 +46,7 @@ from sendonce.checks.keys import differs, place_of_key
 from sendonce.findings import Place, Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.keyattempts import is_outside
-from sendonce.program.near import Near, statement
-from sendonce.program.paths import Path, place_of
+from sendonce.program.paths import Path
 from sendonce.program.unsteady import Unsteady, UnsteadyKeys
 
 CODE, NAME = "SO304", "unstable-key"
@@ -79,18 +78,11 @@ def _fault(analysis: Analysis, place: Place, group: list[tuple[Path, Unsteady]])
     related = [
         Related(where, "what differs each time") for where in dict.fromkeys(Place(*one.source) for _, one in group)
     ]
-    related += [_given(analysis, one) for _, one in group]
+    related += [Related(where, "the key on its way to the claim") for _, one in group for where in one.handed]
     related += [Related(send_place(one), "sends here") for one in paths]
     function = key.made.function if key.made is not None else analysis.program.function(key.site.function).dotted
     severity = worst(map(severity_of, paths))
     return fault(analysis, (CODE, NAME), paths, place, function, severity, message, help, related)
-
-
-def _given(analysis: Analysis, key: Unsteady) -> Related:
-    """What a key is given to."""
-    if key.claim is None:
-        return Related(place_of(key.site), "the key is passed here")
-    return Related(statement(analysis.claims, Near(key.claim, key.site))[1], "the claim")
 
 
 RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))

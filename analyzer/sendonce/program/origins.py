@@ -36,6 +36,7 @@ from sendonce.program.values import (
 )
 
 MAX_DEPTH = 12
+_MAPPED = frozenset(f"builtins.{name}" for name in ("map", "filter", "sorted", "reversed", "list", "tuple", "set"))
 _PERIOD = "strftime"
 """What is noted of a time that is shown as a day, a week or the like."""
 
@@ -174,8 +175,13 @@ class Origins:
                 return [(whole, "//")]
             case Op(op=op, operands=operands):
                 return [(operand, op) for operand in operands]
+            case Seq(kind="each", items=items):
+                return [(part, "") for item in items for part in options(item)]
             case Text() | Seq() | Union():
                 return [(part, "") for part in value.parts()]
+            case Element(base=base):
+                made = self.evaluator.resolve(base)
+                return [(made, "")] if isinstance(made, Seq) or self._is_mapped(made) else []
             case _:
                 return []
 
@@ -199,6 +205,12 @@ class Origins:
         if name == "replace":
             return name if {"hour", "minute"}.intersection(call.names) else ""
         return name
+
+    @staticmethod
+    def _is_mapped(value: Value) -> bool:
+        """Whether a value holds items that were made of others one by one: `map(str, parts)`."""
+        func = value.func if isinstance(value, Call) else None
+        return isinstance(func, External) and func.dotted in _MAPPED
 
     def _is_column(self, value: Value) -> bool:
         """Whether a value is read from a column of a row, which resolves to the column's declaration."""

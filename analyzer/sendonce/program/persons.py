@@ -102,6 +102,13 @@ class Persons:
                 if isinstance(part, Param) and not self.is_event(part) and not _names_event(part.name):
                     continue
                 yield part
+            elif isinstance(part, Item) and self._is_other_key(part):
+                yield part
+
+    def _is_other_key(self, part: Item) -> bool:
+        """Whether a value is taken from a dict under the name of a key: `payload["invoice_id"]`."""
+        index = part.index.value if isinstance(part.index, Const) else None
+        return isinstance(index, str) and _names_event(index) and not self.tells_person(part)
 
     def _is_root(self, part: Value) -> bool:
         if isinstance(part, Param):

@@ -346,7 +346,7 @@ def _formatted(pattern: str, names: tuple[str, ...], args: tuple[Value, ...], at
             if field is None:
                 continue
             head, *attributes = field.split(".")
-            if head in names:
+            if head and head in names:
                 piece = args[names.index(head)]
             else:
                 index = int(head) if head.isdigit() else number
