@@ -39,6 +39,7 @@ def analyze(target: Target, settings: Settings) -> Report:
         analysis = analyse(sources, packs, settings)
         sends = (send.place for send in analysis.inventory.sends)
         findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules(), sends)
+        analysis.keep()
     return Report(
         root=str(target.root),
         findings=tuple(finding for finding in findings if target.reports(finding.place.path)),
@@ -68,6 +69,7 @@ def call_graph(target: Target, settings: Settings, whole: bool) -> Graphed:
     with paused_collector():
         analysis = (linked if whole else analyse)(sources, packs, settings)
         found = graph.whole(analysis) if whole else graph.mail_slice(analysis)
+        analysis.keep()
     return Graphed(found, len(sources.files), tuple(sorted({*sources.problems, *analysis.problems})))
 
 
@@ -97,6 +99,7 @@ def timelines(target: Target, settings: Settings, what: str | tuple[str, int]) -
         findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules())
         made = timeline.Timelines(analysis, tuple(findings))
         found = tuple(made.of(path) for path in paths)
+        analysis.keep()
     return Traced(found, len(sources.files), tuple(sorted({*sources.problems, *analysis.problems})))
 
 

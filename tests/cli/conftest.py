@@ -46,6 +46,9 @@ class FakeAnalysis:
     stats: Stats = STATS
     unresolved: tuple[Related, ...] = (Related(Place("shop/views.py", 4), "handler(order)"),)
 
+    def keep(self) -> None:
+        """Nothing was read."""
+
 
 @pytest.fixture
 def core(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:

@@ -79,7 +79,7 @@ class Common:
         for path in settings.rules:
             if not path.exists():
                 raise ConfigError(f"{settings.origin('rules')}: {path} does not exist")
-        cache = None if self.no_cache else self.cache_dir or target.root / CACHE_FOLDER
+        cache = None if self.no_cache else self.cache_dir or _own_folder(target)
         return replace(settings, rules=(*settings.rules, *self.rules), cache_dir=cache, jobs=self.jobs or 0)
 
     def colored(self, to_terminal: bool) -> bool:
@@ -94,6 +94,12 @@ def analysis_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def _own_folder(target: Target) -> Path | None:
+    """The cache folder in the analysed tree, unless that leads elsewhere."""
+    folder = target.root / CACHE_FOLDER
+    return None if folder.is_symlink() else folder
 
 
 def start_of(paths: Sequence[Path], target: Target) -> Path:

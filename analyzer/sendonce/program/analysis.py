@@ -8,9 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from sendonce.config import Settings
-from sendonce.discovery import SourceFile, Sources
-from sendonce.errors import ParseError
-from sendonce.facts import ModuleFacts
+from sendonce.discovery import Sources
 from sendonce.findings import (
     Inventory,
     Problem,
@@ -28,6 +26,7 @@ from sendonce.program.changes import Changes, is_of_new_row
 from sendonce.program.claims import Claims
 from sendonce.program.durable import Durable
 from sendonce.program.evaluate import Evaluator
+from sendonce.program.files import Files
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.inventory import inventory
@@ -82,6 +81,12 @@ class Analysis:
     problems: tuple[Problem, ...] = ()
     stats: Stats = field(default_factory=Stats)
     unresolved: tuple[Related, ...] = ()
+    files: Files | None = None
+
+    def keep(self) -> None:
+        """Leaves what was read to the next run. Called last: checks may read more files."""
+        if self.files is not None:
+            self.files.save()
 
     def exclusive(self, left: Site, right: Site) -> bool:
         """Whether two calls of one function cannot both be made in one run."""
@@ -116,13 +121,14 @@ def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = Fa
 
 def linked(sources: Sources, packs: Packs, settings: Settings) -> Analysis:
     """A tree with every application function linked, whether it leads to mail or not; no mail is looked for."""
-    problems: list[Problem] = []
+    files = Files(sources, settings.cache_dir)
     index = WordIndex(sources)
     with _deeply():
-        analysis = _prepared(Program(sources, index, packs, lambda file: _facts(sources, file, problems)), settings)
+        analysis = _prepared(Program(sources, index, packs, files.facts), settings)
         analysis.callers.link_all()
         analysis.callers.link_fired()
-    analysis.problems = tuple(sorted({*problems, *index.problems}))
+    analysis.files = files
+    analysis.problems = tuple(sorted({*files.problems, *index.problems}))
     analysis.stats = Stats(files=len(sources.files), lines=index.lines)
     return analysis
 
@@ -140,9 +146,9 @@ def _deeply() -> Iterator[None]:
 
 def _analysed(sources: Sources, packs: Packs, settings: Settings, whole: bool) -> Analysis:
     """The steps of an analysis in their order."""
-    problems: list[Problem] = []
+    files = Files(sources, settings.cache_dir)
     index = WordIndex(sources)
-    program = Program(sources, index, packs, lambda file: _facts(sources, file, problems))
+    program = Program(sources, index, packs, files.facts)
     analysis = _prepared(program, settings)
     templates = Templates(analysis.evaluator)
     providers = Providers(analysis.evaluator, analysis.flows, templates, analysis.linker)
@@ -155,9 +161,11 @@ def _analysed(sources: Sources, packs: Packs, settings: Settings, whole: bool) -
     analysis.paths = tuple(sorted(_guarded_by_callers(list(_paths(analysis))), key=_order))
     analysis.records = Records(analysis.memory, analysis.selections, analysis.claims.uniques, analysis.paths)
     analysis.inventory = inventory(program, providers, analysis.summaries.entries.values(), analysis.paths)
-    _look_at_the_rest(program, problems)
+    for file in program.unparsed():  # what is no Python is told, although no mail leads through it
+        files.check(file)
+    analysis.files = files
     analysis.unresolved = tuple(sorted(_unresolved(analysis), key=lambda one: (one.place, one.note)))
-    analysis.problems = tuple(sorted({*problems, *index.problems}))
+    analysis.problems = tuple(sorted({*files.problems, *index.problems}))
     analysis.stats = _stats(analysis, index)
     return analysis
 
@@ -205,33 +213,6 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         Approvals(linker, flows, memory.spots),
         settings,
     )
-
-
-def _facts(sources: Sources, file: SourceFile, problems: list[Problem]) -> ModuleFacts | None:
-    """The facts of a file; a file that cannot be parsed is noted and left out."""
-    from sendonce.frontend.python import extract
-
-    try:
-        return extract(sources.read(file))
-    except ParseError as error:
-        problems.append(Problem(file.path, error.line, error.message))
-    except OSError as error:
-        problems.append(Problem(file.path, 0, f"cannot be read: {error.strerror}"))
-    return None
-
-
-def _look_at_the_rest(program: Program, problems: list[Problem]) -> None:
-    """Names the application files that are no Python, although no mail leads through them."""
-    from sendonce.frontend.python import check
-
-    for file in program.sources.files:
-        if file.role == "application" and not program.is_parsed(file):
-            try:
-                check(program.sources.read(file))
-            except ParseError as error:
-                problems.append(Problem(file.path, error.line, error.message))
-            except OSError:
-                pass  # the index has named it
 
 
 # ---------------------------------------------------------------------- paths

@@ -49,9 +49,10 @@ class Program:
         """Whether some module of the tree lies below this dotted name."""
         return dotted in self._packages
 
-    def is_parsed(self, file: SourceFile) -> bool:
-        """Whether a file was asked for."""
-        return file.path in self._modules
+    def unparsed(self) -> tuple[SourceFile, ...]:
+        """The application files that nobody has asked for yet."""
+        rest = (file for file in self.sources.files if file.path not in self._modules)
+        return tuple(file for file in rest if file.role == "application")
 
     def module_of(self, file: SourceFile) -> Module | None:
         """The symbols of a file; None if it cannot be parsed."""

@@ -7,7 +7,7 @@ itself where it cannot.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import Protocol
 
 from sendonce.program.evaluate.annotations import Annotations
 from sendonce.program.evaluate.attributes import Attributes
@@ -31,6 +31,9 @@ from sendonce.program.program import Program
 from sendonce.program.services import Services
 from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Call, Const, Element, Item, Op, Text, Union, Updated, Value, text, union
+
+_REDUCIBLE = frozenset((Attr, Item, Element, Call, Union, Op, Updated, Text))
+"""The kinds of values that have a head to reduce: asked more often than anything else."""
 
 
 class Write(Protocol):
@@ -119,11 +122,9 @@ class Evaluator:
 
     def resolve(self, value: Value) -> Value:
         """The value with its head reduced: attributes, items and calls looked up where the code tells."""
-        match value:
-            case Attr() | Item() | Element() | Call() | Union() | Op() | Updated() | Text():
-                return self.memo.once(("resolve", value), lambda: self._resolve(value), cast(Value, value))
-            case _:
-                return value
+        if type(value) not in _REDUCIBLE:
+            return value
+        return self.memo.once(("resolve", value), lambda: self._resolve(value), value)
 
     def _resolve(self, value: Value) -> Value:
         match value:

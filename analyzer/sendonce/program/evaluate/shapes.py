@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sendonce import vocabulary as v
 from sendonce.packs import Table as PackTable
@@ -38,6 +38,8 @@ class Shapes:
         self.packs = evaluator.packs
         self.hierarchy = evaluator.hierarchy
         self._once = evaluator.memo.once
+        self._found: dict[int, tuple[object, dict[frozenset[str], tuple[tuple[v.Pack, Any], ...]]]] = {}
+        """What was found in a table (kept with it, as its id is the key) for some shapes."""
 
     def shapes(self, value: Value) -> frozenset[str]:
         """The names under which packs may know a value: see `vocabulary` for the notation."""
@@ -105,8 +107,14 @@ class Shapes:
         return self.found(table, self.overridden_shapes(value))
 
     def found(self, table: PackTable[T], shapes: frozenset[str]) -> tuple[tuple[v.Pack, T], ...]:
-        found: dict[int, tuple[v.Pack, T]] = {}
-        for shape in sorted(shapes):
-            for pair in self.packs.find(table, shape):
-                found.setdefault(id(pair[1]), pair)
-        return tuple(found.values())
+        """The entries for some shapes; remembered, as few values have shapes of their own."""
+        if not shapes:
+            return ()
+        _, known = self._found.setdefault(id(table), (table, {}))
+        if shapes not in known:
+            found: dict[int, tuple[v.Pack, Any]] = {}
+            for shape in sorted(shapes):
+                for pair in self.packs.find(table, shape):
+                    found.setdefault(id(pair[1]), pair)
+            known[shapes] = tuple(found.values())
+        return known[shapes]

@@ -1,0 +1,118 @@
+"""Runs with a cache tell what runs without one tell: cold, warm, changed and damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/mails.py": """
+        from django.core.mail import send_mail
+
+        def tell(order):
+            match order.state:
+                case "paid" | "sent":
+                    send_mail(f"Order {order.pk:>5}", "x", None, [order.email])
+        """,
+    "shop/tasks.py": """
+        from celery import shared_task
+        from shop.mails import tell
+
+        @shared_task(autoretry_for=(Exception,), max_retries=3)
+        def job(order):
+            tell(order)
+        """,
+    "shop/other.py": "x = 1.5\n",
+    "shop/broken.py": "x = (\n",
+    "shop/broken_mail.py": "from django.core.mail import send_mail\nx = (\n",
+}
+
+
+@pytest.fixture
+def shop(tree):
+    import textwrap
+
+    return tree({name: textwrap.dedent(text) for name, text in FILES.items()})
+
+
+def report(cli, root, *options):
+    result = cli("check", "--isolated", "--exit-zero", "--pedantic", "--output-format", "json", *options, root)
+    assert result.code == 0
+    return json.loads(result.out)["findings"], result.err
+
+
+def test_cold_warm_and_no_cache_are_the_same(cli, shop):
+    plain = report(cli, shop, "--no-cache")
+    assert not (shop / ".sendonce_cache").exists()
+    assert {finding["code"] for finding in plain[0]} & {"SO401", "SO301"}
+    assert report(cli, shop) == plain
+    assert (shop / ".sendonce_cache" / "facts.bin").exists()
+    assert report(cli, shop) == plain
+
+
+def test_a_warm_run_parses_nothing_and_writes_nothing(cli, shop, monkeypatch):
+    plain = report(cli, shop)
+    before = (shop / ".sendonce_cache" / "facts.bin").stat()
+
+    def fail(source):
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr("sendonce.frontend.python.extract", fail)
+    monkeypatch.setattr("sendonce.frontend.python.check", fail)
+    assert report(cli, shop) == plain
+    assert (shop / ".sendonce_cache" / "facts.bin").stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_a_changed_file_is_read_anew(cli, shop):
+    report(cli, shop)
+    tasks = shop / "shop" / "tasks.py"
+    tasks.write_text(tasks.read_text().replace("    tell(order)", "    pass"))
+    findings, _ = report(cli, shop)
+    assert findings == report(cli, shop, "--no-cache")[0]
+    assert "SO401" not in {finding["code"] for finding in findings}
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00" * 5000, None])
+def test_a_damaged_cache_changes_nothing(cli, shop, damage):
+    plain = report(cli, shop)
+    file = shop / ".sendonce_cache" / "facts.bin"
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    assert report(cli, shop) == plain
+    assert report(cli, shop) == plain
+
+
+def test_another_folder_can_be_named_and_may_be_no_folder(cli, shop, tmp_path):
+    plain = report(cli, shop, "--cache-dir", tmp_path / "kept")
+    assert (tmp_path / "kept" / "facts.bin").exists()
+    assert not (shop / ".sendonce_cache").exists()
+    (tmp_path / "file").write_text("mine")
+    assert report(cli, shop, "--cache-dir", tmp_path / "file") == plain
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_in_the_tree_leads_the_cache_nowhere(cli, shop, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (shop / ".sendonce_cache").symlink_to(elsewhere)
+    report(cli, shop)
+    assert not list(elsewhere.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy"),
+    [(["--version"], "libcst networkx rich msgspec"), (["explain", "SO301"], "libcst networkx rich")],
+)
+def test_short_answers_import_little(arguments, heavy):
+    script = (
+        f"import sys\nfrom sendonce.cli.main import _run\n_run({arguments!r})\n"
+        f"print([name for name in {heavy.split()!r} if name in sys.modules])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
