@@ -16,8 +16,13 @@ Switch = tuple[object, ...]
 
 def exclude(evaluator: Evaluator, left: Path, right: Path) -> bool:
     """Whether one path needs a switch on and the other needs it off."""
-    needed = set(_needed(evaluator, left))
-    return any((switch, not on) in needed for switch, on in _needed(evaluator, right))
+    one, other = (_switches(evaluator, path) for path in (left, right))
+    return any((switch, not on) in one for switch, on in other)
+
+
+def _switches(evaluator: Evaluator, path: Path) -> frozenset[tuple[Switch, bool]]:
+    """What a path needs; remembered, as each path is compared with many."""
+    return evaluator.memo.once(("switches", path), lambda: frozenset(_needed(evaluator, path)), frozenset())
 
 
 def _needed(evaluator: Evaluator, path: Path) -> Iterator[tuple[Switch, bool]]:

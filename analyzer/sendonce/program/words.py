@@ -13,8 +13,13 @@ _LETTERS = re.compile(r"[^\W\d_]{3}")
 
 def differ(evaluator: Evaluator, left: Mail, right: Mail) -> bool:
     """Whether the subjects of two mails are known and share no wording."""
-    one, other = (_wordings(evaluator, mail.subject) for mail in (left, right))
+    one, other = (_known_wordings(evaluator, mail.subject) for mail in (left, right))
     return bool(one) and bool(other) and one.isdisjoint(other)
+
+
+def _known_wordings(evaluator: Evaluator, subject: Value | None) -> frozenset[str]:
+    """The wordings of a subject; remembered, as each is compared with many."""
+    return evaluator.memo.once(("wordings", subject), lambda: _wordings(evaluator, subject), frozenset())
 
 
 def _wordings(evaluator: Evaluator, subject: Value | None) -> frozenset[str]:
