@@ -117,6 +117,7 @@ class WordIndex:
         self._imports: dict[str, tuple[str, ...]] = {}
         self._headers: dict[str, _Headers] = {}
         self._below: dict[str, Below] = {}
+        self._relating: dict[tuple[str, str], bool] = {}
         self._unread: dict[str, Problem] = {}
 
     @property
@@ -166,6 +167,15 @@ class WordIndex:
                             todo.append(below.name)
         bound = frozenset[bytes]().union(*(self._headers_of(file).bound for file in files.values()))
         return Below(bound, several)
+
+    def may_relate(self, file: SourceFile, name: str, stem: str) -> bool:
+        """Whether a file may name the other side of a relation: in quotes, or by a class called like it (any case)."""
+        key = (file.path, name)
+        if key not in self._relating:
+            word, end = re.escape(name.encode("utf-8", "surrogateescape")), re.escape(stem.encode())
+            pattern = rb"""(?P<q>["'])%b(?P=q)|\bclass\s+(?i:%b)\b""" % (word, end)
+            self._relating[key] = re.search(pattern, self._content(file)) is not None
+        return self._relating[key]
 
     def _headers_of(self, file: SourceFile) -> _Headers:
         found = self._headers.get(file.path)

@@ -251,6 +251,8 @@ class Models:
         for _, file in sorted(files.items()):
             if not any(index.has(file, word) for word in self._relation_words):
                 continue
+            if not index.may_relate(file, name, stem):
+                continue
             module = self.program.module_of(file)
             for cls in module.classes.values() if module is not None else ():
                 by_default = cls.name.lower() == stem

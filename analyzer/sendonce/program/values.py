@@ -481,15 +481,16 @@ def text(pieces: tuple[Value, ...]) -> Value:
 
 def substitute(value: Value, binding: Mapping[Param, Value], memo: dict[Value, Value] | None = None) -> Value:
     """`value` with the parameters in `binding` replaced, inside closures as well."""
-    if not value.free or not binding:
+    if not value.free or not binding or binding.keys().isdisjoint(value.free):
         return value
     if isinstance(value, Param):
-        return binding.get(value, value)
+        return binding[value]
     memo = {} if memo is None else memo
     found = memo.get(value)
     if found is None:
-        parts = tuple(substitute(part, binding, memo) for part in value.parts())
-        found = value if parts == value.parts() else value.rebuild(parts)
+        before = value.parts()
+        parts = tuple([substitute(part, binding, memo) if part.free else part for part in before])
+        found = value if parts == before else value.rebuild(parts)
         memo[value] = found
     return found
 
