@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,18 @@ def test_short_answers_import_little(arguments, heavy):
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_kept_facts_are_those_that_were_read():
+    import msgspec
+
+    import sendonce
+    from sendonce.facts import ModuleFacts
+    from sendonce.frontend.python import extract
+
+    for file in sorted(Path(sendonce.__file__).parent.glob("*.py")):
+        found = extract(file.read_bytes())
+        kept = msgspec.msgpack.decode(msgspec.msgpack.encode(found), type=ModuleFacts)
+        assert repr(kept) == repr(found)
+    odd = extract(b"x = (1, 1.0, True, None, -0.0, 1e999, 10**30, 1j, b'a', '\\ud800', 'caf\\xc3\\xa9', ...)\n")
+    assert repr(msgspec.msgpack.decode(msgspec.msgpack.encode(odd), type=ModuleFacts)) == repr(odd)
