@@ -29,6 +29,8 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.files import Files
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
+from sendonce.program.holding import Holding
+from sendonce.program.idempotency import Idempotency
 from sendonce.program.inventory import inventory
 from sendonce.program.link import Linker
 from sendonce.program.mail import Guard, Mail
@@ -39,6 +41,7 @@ from sendonce.program.program import Program
 from sendonce.program.providers import Providers
 from sendonce.program.records import Records
 from sendonce.program.repeating import Repeating
+from sendonce.program.replays import Replays
 from sendonce.program.schedulers import Schedulers
 from sendonce.program.selections import Selections
 from sendonce.program.starts import Start, Starts
@@ -75,6 +78,9 @@ class Analysis:
     acks: Acks
     schedulers: Schedulers
     approvals: Approvals
+    idempotency: Idempotency
+    holding: Holding
+    replays: Replays
     settings: Settings
     paths: tuple[Path, ...] = ()
     inventory: Inventory = field(default_factory=Inventory)
@@ -211,6 +217,9 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         Acks(durable, awaits, repeating.escapes),
         Schedulers(Processes(callers, starts, flows), linker, flows),
         Approvals(linker, flows, memory.spots),
+        Idempotency(linker, flows, claims, memory),
+        Holding(evaluator),
+        Replays(evaluator, flows),
         settings,
     )
 
