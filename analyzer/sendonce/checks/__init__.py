@@ -21,6 +21,7 @@ from sendonce.checks import (
     key_per_attempt,
     multiple_trigger_paths,
     no_idempotency_key,
+    no_idempotency_test,
     no_reservation,
     no_window,
     overlapping_job,
@@ -38,6 +39,7 @@ from sendonce.checks import (
     shared_marker,
     unbounded_retry,
     unstable_key,
+    untraceable_send,
     webhook_acks_before_record,
     webhook_sends_before_reply,
     webhook_without_event_id,
@@ -86,6 +88,8 @@ RULES: tuple[Rule, ...] = (
     no_idempotency_key.RULE,
     broad_key.RULE,
     no_window.RULE,
+    untraceable_send.RULE,
+    no_idempotency_test.RULE,
 )
 """Rules that replace others come before them."""
 

@@ -33,11 +33,13 @@ from sendonce.program.holding import Holding
 from sendonce.program.idempotency import Idempotency
 from sendonce.program.inventory import inventory
 from sendonce.program.link import Linker
+from sendonce.program.loglines import LogLines
 from sendonce.program.mail import Guard, Mail
 from sendonce.program.memory import Memory
 from sendonce.program.paths import Path
 from sendonce.program.processes import Processes
 from sendonce.program.program import Program
+from sendonce.program.proofs import Proofs
 from sendonce.program.providers import Providers
 from sendonce.program.records import Records
 from sendonce.program.repeating import Repeating
@@ -81,6 +83,8 @@ class Analysis:
     idempotency: Idempotency
     holding: Holding
     replays: Replays
+    log_lines: LogLines
+    proofs: Proofs
     settings: Settings
     paths: tuple[Path, ...] = ()
     inventory: Inventory = field(default_factory=Inventory)
@@ -218,8 +222,10 @@ def _prepared(program: Program, settings: Settings) -> Analysis:
         Schedulers(Processes(callers, starts, flows), linker, flows),
         Approvals(linker, flows, memory.spots),
         Idempotency(linker, flows, claims, memory),
-        Holding(evaluator),
+        Holding(evaluator, flows),
         Replays(evaluator, flows),
+        LogLines(evaluator, flows, linker),
+        Proofs(program),
         settings,
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sendonce.program import arguments
 from sendonce.program import held as h
 from sendonce.program.evaluate import Evaluator
-from sendonce.program.exclusion import exclusive
+from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.idempotency import Access, Layer
 from sendonce.program.values import NONE, Attr, Call, Const, Op, Value, unchanged, walk
@@ -29,8 +29,9 @@ class Leak:
 class Holding:
     """Answers for layers."""
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, flows: Flows) -> None:
         self.evaluator = evaluator
+        self.flows = flows
 
     def leak(self, layer: Layer) -> Leak | None:
         """What is wrong with the first claim of a layer that has a fault."""
@@ -150,10 +151,11 @@ class Holding:
     def _is_of(inside: h.Inside, claim: Access) -> bool:
         return inside.site is claim.site or any(part is claim.call for part in walk(inside.value))
 
-    @staticmethod
-    def _comes_first(release: Site, store: Site) -> bool:
-        same = release.function == store.function
-        return same and release.index < store.index and not exclusive(release.held, store.held)
+    def _comes_first(self, release: Site, store: Site) -> bool:
+        if release.function != store.function or release.index > store.index:
+            return False
+        flow = self.flows.of(self.evaluator.program.function(release.function))
+        return not flow.exclusive(release.held, store.held)
 
     def _same(self, release: Access, claim: Access) -> bool:
         """Whether a release is about the key of a claim, as far as the keys tell."""

@@ -1,0 +1,172 @@
+"""Tests that run something twice and assert one message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from sendonce import facts
+from sendonce.discovery import Role, SourceFile
+from sendonce.program.paths import Path
+from sendonce.program.program import Program
+from sendonce.program.symbols import Function, Module, own_nodes, words_of
+
+_TESTS: tuple[Role, ...] = ("test",)
+_GENERIC = frozenset(
+    ["post", "get", "put", "patch", "delete", "handle", "execute", "run", "dispatch", "process", "main", "create",
+     "perform", "call", "do", "work", "job", "task", "forward", "index", "receive", "send", "save", "update", "webhook"]
+)  # fmt: skip
+"""Names that say nothing of what is run."""
+_ROUTE = re.compile(r"[\w/.-]*[a-z]{3,}[\w/.-]*")
+
+
+class Proofs:
+    """Answers for paths."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._modules: dict[str, bool] = {}
+
+    def is_proven(self, path: Path) -> bool:
+        """Whether a test runs the trigger of a path, or a job on it, twice and asserts one message."""
+        for name in self._names(path):
+            if any(self._has_proof(file) for file in self.program.index.files_with(name, roles=_TESTS)):
+                return True
+        return any(self._is_routed(file, path) and self._has_proof(file) for file in self._counting)
+
+    def _names(self, path: Path) -> Iterator[str]:
+        """The names by which a test may run a path: the handler, its class, the jobs on the way."""
+        functions = [self.program.function(path.start.function)]
+        functions += [
+            self.program.function(one.callee) for one in path.crossings() if one.hop == "enqueue" and one.callee
+        ]
+        names = [name for one in functions for name in (one.name, one.cls.name if one.cls is not None else "")]
+        names += [path.trigger.function.rpartition(".")[2], path.start.cls.name if path.start.cls is not None else ""]
+        words = dict.fromkeys(name.strip("<>") for name in names)
+        return (name for name in words if len(name) > 3 and name not in _GENERIC and name != "lambda")
+
+    def _is_routed(self, file: SourceFile, path: Path) -> bool:
+        """Whether a test file holds the route of a trigger."""
+        module = self.program.module_of(file)
+        routes = [one.strip("/^$") for one in _ROUTE.findall(path.trigger.detail) if not one.isupper()]
+        texts = self._texts(module) if module is not None and routes else ()
+        return any(len(route) > 4 and route in text for text in texts for route in routes)
+
+    @staticmethod
+    def _texts(module: Module) -> tuple[str, ...]:
+        nodes = (node for function in module.functions.values() for node in own_nodes(function.node))
+        return tuple(node.value for node in nodes if isinstance(node, facts.Constant) and isinstance(node.value, str))
+
+    # ------------------------------------------------------------------ tests
+
+    @cached_property
+    def _counting(self) -> tuple[SourceFile, ...]:
+        """The test files that look at what was sent."""
+        names = sorted(
+            {_last(one) for _, probe in self.program.packs.probes for one in (*probe.outboxes, *probe.counts)}
+        )
+        found = (file for name in names for file in self.program.index.files_with(name, roles=_TESTS))
+        return tuple(dict.fromkeys(found))
+
+    def _has_proof(self, file: SourceFile) -> bool:
+        if file.path not in self._modules:
+            module = self.program.module_of(file)
+            functions = list(module.functions.values()) if module is not None else []
+            self._modules[file.path] = any(self._proves(one, functions) for one in functions)
+        return self._modules[file.path]
+
+    def _proves(self, function: Function, beside: list[Function]) -> bool:
+        if not function.name.startswith("test"):
+            return False
+        nodes = list(own_nodes(function.node))
+        return self._asserts_one(nodes) and self._runs_twice(nodes, function, beside)
+
+    def _asserts_one(self, nodes: list[object]) -> bool:
+        """Whether a test asserts that there is one message, or none more."""
+        clears = any(_called(node) in self._clears for node in nodes)
+        for node in nodes:
+            if isinstance(node, facts.Assert) and _is_count(node.test, clears):
+                return True
+            name = _called(node)
+            if name in self._once or (clears and name.endswith("not_called")):
+                return True
+            if isinstance(node, facts.Call) and name.startswith("assert") and _counts(node.args, clears):
+                return True
+        return False
+
+    def _runs_twice(self, nodes: list[object], function: Function, beside: list[Function]) -> bool:
+        """Whether something that may run the application is called twice, or in a loop."""
+        helpers = {one.name for one in beside if one is not function and not one.name.startswith("test")}
+        seen: set[str] = set()
+        for node in nodes:
+            if isinstance(node, facts.For | facts.While | facts.Comprehension):
+                inner = own_nodes(node.body if isinstance(node, facts.For | facts.While) else node.element)
+                if any(self._is_run(one, helpers) for one in inner):
+                    return True
+            if isinstance(node, facts.Call) and self._is_run(node, helpers):
+                text = _dotted(node.func)
+                if text in seen:
+                    return True
+                seen.add(text)
+        return False
+
+    def _is_run(self, node: object, helpers: set[str]) -> bool:
+        """Whether a call may run the application: a client's request, a job, a function under test."""
+        name = _called(node)
+        if not name or name in self._clears or name.startswith(("assert", "len")):
+            return False
+        return name in self._runs or name in helpers or self._is_of_project(name)
+
+    def _is_of_project(self, name: str) -> bool:
+        return len(name) > 3 and bool(self.program.index.defining(name)) and not name[:1].isupper()
+
+    @cached_property
+    def _runs(self) -> frozenset[str]:
+        return frozenset(_last(one) for _, probe in self.program.packs.probes for one in probe.runs)
+
+    @cached_property
+    def _once(self) -> frozenset[str]:
+        names = (_last(one) for _, probe in self.program.packs.probes for one in probe.counts)
+        return frozenset(name for name in names if "once" in name)
+
+    @cached_property
+    def _clears(self) -> frozenset[str]:
+        return frozenset(_last(one) for _, probe in self.program.packs.probes for one in probe.clears)
+
+
+def _is_count(test: facts.Expr, clears: bool) -> bool:
+    """Whether a test compares something with one (or, behind a clearing, with nothing)."""
+    for node in own_nodes(test):
+        sides = (node.left, node.right) if isinstance(node, facts.Compare) and node.op in ("==", "is") else ()
+        if any(_is_number(side, clears) for side in sides):
+            return True
+        if clears and isinstance(node, facts.Not):
+            return True
+    return False
+
+
+def _counts(args: Iterable[facts.Arg], clears: bool) -> bool:
+    return any(_is_number(arg.value, clears) for arg in args)
+
+
+def _is_number(node: facts.Expr, clears: bool) -> bool:
+    value = node.value if isinstance(node, facts.Constant) else None
+    return value is not True and (value == 1 or (clears and value == 0 and value is not False))
+
+
+def _called(node: object) -> str:
+    """The last name of what a call calls."""
+    if not isinstance(node, facts.Call):
+        return ""
+    return node.func.attr if isinstance(node.func, facts.Attribute) else getattr(node.func, "id", "")
+
+
+def _dotted(node: facts.Expr) -> str:
+    if isinstance(node, facts.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return getattr(node, "id", "") or " ".join(sorted(words_of(node)))
+
+
+def _last(shape: str) -> str:
+    return shape.rpartition(".")[2].removesuffix("()")
