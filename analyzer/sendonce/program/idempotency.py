@@ -172,6 +172,8 @@ class Idempotency:
             return
         for ref, names, args, *_ in self.linker.callables(call.func) if depth > 0 else ():
             function = self.program.function(ref.id)
+            if not (self.keys.names_one((*args, *call.args, call.func)) or self.keys.speaks(function)):
+                continue
             binding = arguments.bind(self.evaluator, ref, (*names, *call.names), (*args, *call.args))
             for below in self.flows.of(function).sites:
                 yield from self._by(site, (*chain, below), binding, after, depth - 1)

@@ -30,10 +30,11 @@ class Proofs:
 
     def is_proven(self, path: Path) -> bool:
         """Whether a test runs the trigger of a path, or a job on it, twice and asserts one message."""
-        for name in self._names(path):
-            if any(self._has_proof(file) for file in self.program.index.files_with(name, roles=_TESTS)):
-                return True
-        return any(self._is_routed(file, path) and self._has_proof(file) for file in self._counting)
+        index = self.program.index
+        named = (file for name in self._names(path) for file in index.files_with(name, roles=_TESTS))
+        if any(self._has_proof(file) for file in named):
+            return True
+        return any(self._has_proof(file) for route in _routes(path) for file in self._with_route(route))
 
     def _names(self, path: Path) -> Iterator[str]:
         """The names by which a test may run a path: the handler, its class, the jobs on the way."""
@@ -46,12 +47,13 @@ class Proofs:
         words = dict.fromkeys(name.strip("<>") for name in names)
         return (name for name in words if len(name) > 3 and name not in _GENERIC and name != "lambda")
 
-    def _is_routed(self, file: SourceFile, path: Path) -> bool:
-        """Whether a test file holds the route of a trigger."""
-        module = self.program.module_of(file)
-        routes = [one.strip("/^$") for one in _ROUTE.findall(path.trigger.detail) if not one.isupper()]
-        texts = self._texts(module) if module is not None and routes else ()
-        return any(len(route) > 4 and route in text for text in texts for route in routes)
+    def _with_route(self, route: str) -> Iterator[SourceFile]:
+        """The test files that hold the route of a trigger."""
+        words = re.findall(r"\w+", route)
+        for file in self.program.index.files_with(*words, roles=_TESTS):
+            module = self.program.module_of(file) if file in self._counting else None
+            if module is not None and any(route in text for text in self._texts(module)):
+                yield file
 
     @staticmethod
     def _texts(module: Module) -> tuple[str, ...]:
@@ -61,17 +63,16 @@ class Proofs:
     # ------------------------------------------------------------------ tests
 
     @cached_property
-    def _counting(self) -> tuple[SourceFile, ...]:
+    def _counting(self) -> frozenset[SourceFile]:
         """The test files that look at what was sent."""
         names = sorted(
             {_last(one) for _, probe in self.program.packs.probes for one in (*probe.outboxes, *probe.counts)}
         )
-        found = (file for name in names for file in self.program.index.files_with(name, roles=_TESTS))
-        return tuple(dict.fromkeys(found))
+        return frozenset(file for name in names for file in self.program.index.files_with(name, roles=_TESTS))
 
     def _has_proof(self, file: SourceFile) -> bool:
         if file.path not in self._modules:
-            module = self.program.module_of(file)
+            module = self.program.module_of(file) if file in self._counting else None
             functions = list(module.functions.values()) if module is not None else []
             self._modules[file.path] = any(self._proves(one, functions) for one in functions)
         return self._modules[file.path]
@@ -133,6 +134,12 @@ class Proofs:
     @cached_property
     def _clears(self) -> frozenset[str]:
         return frozenset(_last(one) for _, probe in self.program.packs.probes for one in probe.clears)
+
+
+def _routes(path: Path) -> list[str]:
+    """The routes of a trigger, without the verb."""
+    found = (one.strip("/^$") for one in _ROUTE.findall(path.trigger.detail) if not one.isupper())
+    return [one for one in found if len(one) > 4]
 
 
 def _is_count(test: facts.Expr, clears: bool) -> bool:

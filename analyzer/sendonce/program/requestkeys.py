@@ -20,6 +20,7 @@ class RequestKeys:
         self.program = evaluator.program
         self._params: dict[Param, bool] = {}
         self._known: dict[Value, bool] = {}
+        self._speaking: dict[str, bool] = {}
 
     @cached_property
     def _names(self) -> frozenset[str]:
@@ -48,14 +49,18 @@ class RequestKeys:
         for file in self._files():
             module = self.program.module_of(file)  # type: ignore[arg-type]  # the index gives source files
             for function in module.functions.values() if module is not None else ():
-                if self._speaks(function):
+                if self.speaks(function):
                     seen.setdefault(function.id, function)
         return iter([seen[id] for id in sorted(seen)])
 
-    def _speaks(self, function: Function) -> bool:
-        texts = (node.value for node in own_nodes(function.node) if isinstance(node, facts.Constant))
-        names = (param.name for param in function.params)
-        return any(isinstance(text, str) and _plain(text) in self._names for text in (*texts, *names))
+    def speaks(self, function: Function) -> bool:
+        """Whether a function itself names such a key."""
+        if function.id not in self._speaking:
+            texts = (node.value for node in own_nodes(function.node) if isinstance(node, facts.Constant))
+            names = (param.name for param in function.params)
+            found = any(isinstance(text, str) and _plain(text) in self._names for text in (*texts, *names))
+            self._speaking[function.id] = found
+        return self._speaking[function.id]
 
     def names_one(self, values: Iterable[Value]) -> bool:
         """Whether one of some values is made from a client's key."""
