@@ -194,3 +194,7 @@ class Report:
     stats: Stats = field(default_factory=Stats)
     unresolved: tuple[Related, ...] = ()
     """Calls that could lead to a send and were not resolved."""
+    notes: int = 0
+    """Notes that the settings keep from being shown."""
+    unsure: int = 0
+    """Other findings that are too unsure to be shown."""

@@ -38,8 +38,13 @@ def analyze(target: Target, settings: Settings) -> Report:
     with paused_collector():
         analysis = analyse(sources, packs, settings)
         sends = (send.place for send in analysis.inventory.sends)
-        findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules(), sends)
+        faults, places = tuple(checks.run_checks(analysis)), tuple(sends)
+        findings = policy.apply(faults, sources, settings, all_rules(), places)
+        every = replace(settings, pedantic=True, min_confidence="low")
+        known = policy.apply(faults, sources, every, all_rules(), places)
         analysis.keep()
+    hidden = [one for one in known if target.reports(one.place.path) and not policy.is_shown(one, settings)]
+    notes = sum(1 for one in hidden if one.severity == "note" and not one.suppressed)
     return Report(
         root=str(target.root),
         findings=tuple(finding for finding in findings if target.reports(finding.place.path)),
@@ -47,6 +52,8 @@ def analyze(target: Target, settings: Settings) -> Report:
         problems=tuple(sorted({*sources.problems, *left_out, *analysis.problems})),
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
         unresolved=analysis.unresolved,
+        notes=notes,
+        unsure=sum(1 for one in hidden if not one.suppressed) - notes,
     )
 
 

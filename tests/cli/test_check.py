@@ -123,7 +123,7 @@ def test_suppression_and_no_ignores(check, core, root):
     result = check("--output-format", "json")
     assert result.code == 0
     assert [row["suppressed"] for row in json.loads(result.out)["findings"]] == [True]
-    assert check().out == "No findings; 1 suppressed. Read 2 files, 2 sends of 1 mail.\n"
+    assert check().out == "No findings; 1 suppressed; 1 call not resolved (-v). Read 2 files, 2 sends of 1 mail.\n"
     assert check("--no-ignores").code == 1
 
 

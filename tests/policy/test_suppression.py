@@ -130,3 +130,10 @@ def test_text_in_a_string_is_no_comment(tree):
 def test_a_file_that_has_no_tokens_is_read_by_lines(tree):
     root = tree({"a.py": f"def broken(:\n'''\nsend()  {REASON}\n"})
     assert outcome(apply(root, at(3))) == [("SO201", 3, True)]
+
+
+def test_a_misspelt_comment_is_told(tree):
+    root = tree({"a.py": "send()  # sendonce: ignroe[SO201] the broker drops repeats\n"})
+    found = apply(root, at(1))
+    assert outcome(found) == [("SO201", 1, False), ("SO001", 1, False)]
+    assert "'ignroe'" in found[1].message

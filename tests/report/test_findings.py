@@ -202,3 +202,12 @@ def test_colour_only_adds_styles(format_):
     for style in ("\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[34m"):
         colored = colored.replace(style, "")
     assert colored == plain
+
+
+def test_the_last_line_counts_what_is_not_shown():
+    from sendonce.report.text import summary
+
+    assert summary(Report(root=".", notes=3, unsure=1)) == (
+        "No findings; 3 notes not shown (--pedantic); 1 less sure not shown (--min-confidence low)."
+        " Read 0 files, 0 sends of 0 mails."
+    )

@@ -18,6 +18,8 @@ from sendonce.policy.selection import Rule
 
 MARK = b"sendonce:"
 _COMMENT = re.compile(r"#\s*sendonce:\s*ignore\b\s*(?:\[(?P<codes>[^\]]*)\])?[\s:–—-]*(?P<reason>[^#]*)")
+_MEANT = re.compile(r"#\s*sendonce:\s*(?P<said>\w+)\s*\[[^\]]*\]")
+"""A comment that has the form of a suppression, but another word than `ignore`."""
 _DEFINITION = re.compile(r"\s*(?:async\s+def|def|class)\b")
 _NEEDED_TRIGGERS = {"SO101": 2}
 """Rules that compare triggers need more than one."""
@@ -84,6 +86,8 @@ class Ignore:
     words: tuple[str, ...]
     reason: str
     covers: frozenset[int]
+    said: str = ""
+    """The word that stands where `ignore` should."""
 
 
 def suppressed(
@@ -127,6 +131,9 @@ def ignores_in(path: str, content: bytes, lines: Sequence[str]) -> Iterator[Igno
             start = column + match.start()
             place = Place(path, number, start + 1, number, column + len(comment) + 1)
             yield Ignore(place, words, match["reason"].strip(), _covered(number, lines))
+        elif meant := _MEANT.search(comment):
+            place = Place(path, number, column + meant.start() + 1, number, column + len(comment) + 1)
+            yield Ignore(place, (), "", frozenset(), meant["said"])
 
 
 def _comments(content: bytes, lines: Sequence[str]) -> list[tuple[int, int, str]]:
@@ -193,7 +200,10 @@ def _head(place: Place) -> Place:
 
 def _bad(ignores: Iterable[Ignore], meaning: dict[str, str]) -> Iterator[Finding]:
     for ignore in ignores:
-        if not ignore.words:
+        if ignore.said:
+            message = f"The comment says {ignore.said!r} where `ignore` should stand, so it silences nothing."
+            yield _finding(BAD, ignore, message, "Write `ignore[CODE] reason`.")
+        elif not ignore.words:
             message = "The comment names no rule, so it silences nothing."
             yield _finding(BAD, ignore, message, "Write `ignore[CODE] reason`.")
         elif not ignore.reason:

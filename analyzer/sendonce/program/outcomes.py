@@ -87,6 +87,8 @@ class Outcomes:
         self.given_back: Callable[[Reservation, Scene], bool] = lambda claim, scene: False
         self._known: dict[Value, Lost] = {}
         self._busy: set[Value] = set()
+        self._chosen_from: set[Value] = set()
+        """Values given by an `a if t else b` that are just being told: `x = x if t else y` gives itself."""
 
     def won(self, value: Value, holds: bool, scene: Scene) -> Reservation | None:
         """The claim that was won if `value` turned out true (`holds`) or false."""
@@ -138,10 +140,14 @@ class Outcomes:
         return Lost(frozenset((UNKNOWN,)), claims)
 
     def _of_union(self, value: Union, scene: Scene) -> Lost:
-        choices = self._choices(value, scene)
-        return (
-            joined(self._chosen(one, scene) for one in choices) if choices else joined(self._alternatives(value, scene))
-        )
+        choices = () if value in self._chosen_from else self._choices(value, scene)
+        if not choices:
+            return joined(self._alternatives(value, scene))
+        self._chosen_from.add(value)
+        try:
+            return joined(self._chosen(one, scene) for one in choices)
+        finally:
+            self._chosen_from.discard(value)
 
     def _choices(self, value: Value, scene: Scene) -> list[tuple[Value, Value, Value]]:
         """The `a if t else b` of the function that gave a value."""

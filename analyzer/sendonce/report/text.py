@@ -103,6 +103,12 @@ def summary(report: Report) -> str:
     silenced = len(report.findings) - counts.total()
     if silenced:
         parts.append(f"{silenced} suppressed")
+    if report.notes:
+        parts.append(f"{plural(report.notes, 'note')} not shown (--pedantic)")
+    if report.unsure:
+        parts.append(f"{report.unsure} less sure not shown (--min-confidence low)")
+    if report.unresolved:
+        parts.append(f"{plural(len(report.unresolved), 'call')} not resolved (-v)")
     if report.problems:
         parts.append(f"{plural(len({problem.path for problem in report.problems}), 'file')} left out")
     sends = f"{plural(report.stats.sends, 'send')} of {plural(report.stats.templates, 'mail')}"
