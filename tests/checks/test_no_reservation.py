@@ -84,6 +84,16 @@ def confirm(request, pk):
 """,
 }
 OPEN = {
+    "an address that is kept where there is one": """
+def confirm(request, pk):
+    booking = Booking.objects.get(pk=pk)
+    address = booking.email if booking.confirmed_at else request.POST["email"]
+    address = address if address else request.GET["email"]
+    address = address if address else request.GET["email"]
+    if address:
+        send_mail("Confirmed", "x", None, [address])
+    return HttpResponse()
+""",
     "nothing": """
 def confirm(request, pk):
     booking = Booking.objects.get(pk=pk)
