@@ -17,7 +17,6 @@ from sendonce.program.values import (
     Item,
     Param,
     Some,
-    Table,
     Updated,
     Value,
     walk,
@@ -112,10 +111,14 @@ class Persons:
 
     def _is_root(self, part: Value) -> bool:
         if isinstance(part, Param):
-            function = self.evaluator.program.function(part.function)
-            own = function.is_method and bool(function.params) and function.params[0].name == part.name
-            return not own
-        return isinstance(part, Element | Call | Some) and not isinstance(part, Table) and self.is_event(part)
+            return not self._is_own(part)
+        kept = isinstance(part, Attr) and isinstance(part.base, Param) and self._is_own(part.base)
+        return (kept or isinstance(part, Element | Call | Some)) and self.is_event(part)
+
+    def _is_own(self, param: Param) -> bool:
+        """Whether a parameter is the object that a method belongs to."""
+        function = self.evaluator.program.function(param.function)
+        return function.is_method and bool(function.params) and function.params[0].name == param.name
 
 
 def _names_event(name: str) -> bool:
