@@ -81,6 +81,17 @@ def test_two():
     send_receipt(2)
     assert len(mail.outbox) == 2
 """,
+    "another one is run twice": """
+def test_sent():
+    send_receipt(1)
+    assert len(mail.outbox) == 1
+
+
+def test_other():
+    shown(1)
+    shown(1)
+    assert len(mail.outbox) == 1
+""",
     "nothing asserted": """
 def test_runs():
     send_receipt(1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 from sendonce import facts
 from sendonce.discovery import Role, SourceFile
 from sendonce.program.paths import Path
 from sendonce.program.program import Program
-from sendonce.program.symbols import Function, Module, own_nodes, words_of
+from sendonce.program.symbols import Function, own_nodes, words_of
 
 _TESTS: tuple[Role, ...] = ("test",)
 _GENERIC = frozenset(
@@ -18,7 +19,16 @@ _GENERIC = frozenset(
      "perform", "call", "do", "work", "job", "task", "forward", "index", "receive", "send", "save", "update", "webhook"]
 )  # fmt: skip
 """Names that say nothing of what is run."""
+_SETS_UP = ("setUp", "setup")
 _ROUTE = re.compile(r"[\w/.-]*[a-z]{3,}[\w/.-]*")
+
+
+@dataclass(frozen=True, eq=False)
+class Used:
+    """What a test uses, itself and in its fixtures and helpers: words and texts."""
+
+    words: frozenset[str]
+    texts: tuple[str, ...]
 
 
 class Proofs:
@@ -26,15 +36,16 @@ class Proofs:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._modules: dict[str, bool] = {}
+        self._modules: dict[str, tuple[Used, ...]] = {}
 
     def is_proven(self, path: Path) -> bool:
         """Whether a test runs the trigger of a path, or a job on it, twice and asserts one message."""
         index = self.program.index
-        named = (file for name in self._names(path) for file in index.files_with(name, roles=_TESTS))
-        if any(self._has_proof(file) for file in named):
+        names = list(self._names(path))
+        named = (file for name in names for file in index.files_with(name, roles=_TESTS))
+        if any(not used.words.isdisjoint(names) for file in named for used in self._proofs(file)):
             return True
-        return any(self._has_proof(file) for route in _routes(path) for file in self._with_route(route))
+        return any(route in text for route in _routes(path) for used in self._near(route) for text in used.texts)
 
     def _names(self, path: Path) -> Iterator[str]:
         """The names by which a test may run a path: the handler, its class, the jobs on the way."""
@@ -47,18 +58,11 @@ class Proofs:
         words = dict.fromkeys(name.strip("<>") for name in names)
         return (name for name in words if len(name) > 3 and name not in _GENERIC and name != "lambda")
 
-    def _with_route(self, route: str) -> Iterator[SourceFile]:
-        """The test files that hold the route of a trigger."""
+    def _near(self, route: str) -> Iterator[Used]:
+        """The tests of files that hold the words of a route."""
         words = re.findall(r"\w+", route)
         for file in self.program.index.files_with(*words, roles=_TESTS):
-            module = self.program.module_of(file) if file in self._counting else None
-            if module is not None and any(route in text for text in self._texts(module)):
-                yield file
-
-    @staticmethod
-    def _texts(module: Module) -> tuple[str, ...]:
-        nodes = (node for function in module.functions.values() for node in own_nodes(function.node))
-        return tuple(node.value for node in nodes if isinstance(node, facts.Constant) and isinstance(node.value, str))
+            yield from self._proofs(file)
 
     # ------------------------------------------------------------------ tests
 
@@ -70,11 +74,13 @@ class Proofs:
         )
         return frozenset(file for name in names for file in self.program.index.files_with(name, roles=_TESTS))
 
-    def _has_proof(self, file: SourceFile) -> bool:
+    def _proofs(self, file: SourceFile) -> tuple[Used, ...]:
+        """The tests of a file that run something twice and assert one message."""
         if file.path not in self._modules:
             module = self.program.module_of(file) if file in self._counting else None
             functions = list(module.functions.values()) if module is not None else []
-            self._modules[file.path] = any(self._proves(one, functions) for one in functions)
+            found = (one for one in functions if self._proves(one, functions))
+            self._modules[file.path] = tuple(_used(one, functions) for one in found)
         return self._modules[file.path]
 
     def _proves(self, function: Function, beside: list[Function]) -> bool:
@@ -134,6 +140,16 @@ class Proofs:
     @cached_property
     def _clears(self) -> frozenset[str]:
         return frozenset(_last(one) for _, probe in self.program.packs.probes for one in probe.clears)
+
+
+def _used(test: Function, beside: list[Function]) -> Used:
+    """What a test uses: its own words, and those of what it calls, is given, and of what is set up before it."""
+    given = {param.name for param in test.params} | test.words
+    helpers = [one for one in beside if one.name in given or (one.cls is test.cls and one.name.startswith(_SETS_UP))]
+    used = (test, *helpers)
+    nodes = (node for one in used for node in own_nodes(one.node))
+    texts = tuple(node.value for node in nodes if isinstance(node, facts.Constant) and isinstance(node.value, str))
+    return Used(frozenset(word for one in used for word in one.words), texts)
 
 
 def _routes(path: Path) -> list[str]:
