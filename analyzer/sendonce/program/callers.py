@@ -180,6 +180,9 @@ class Callers:
                 yield from self._holders(one, function)
             else:
                 yield from self._given_by(one, function)
+        if "register" in function.decorator_words:  # what dispatches by type leads here
+            for word in sorted(function.decorator_words - {"register"}):
+                yield from ((user, {word}) for user in self._by_name(function, word))
         for other in self._looking_up(function):
             yield other, {"getattr"}
             yield from self._mentioning(other)

@@ -13,8 +13,10 @@ from sendonce.program.values import (
     Call,
     ClassRef,
     Const,
+    Element,
     External,
     FunctionRef,
+    Item,
     ModuleRef,
     Seq,
     Value,
@@ -65,6 +67,24 @@ class ByName:
                 found = ClassRef(cls.id) if cls is not None else None
             if found is not None:
                 yield found
+        else:
+            for value in self._in_settings(name):
+                if value is not name:
+                    yield from self._named(value, path)
+
+    def _in_settings(self, value: Value) -> Iterator[Value]:
+        """What a setting of the project says, or a part of one (`settings.BACKENDS["mail"]`, each of a list)."""
+        match value:
+            case External() if _is_setting(value):
+                yield from self.settings(value.dotted.rpartition(".")[2])
+            case Item(base=base, index=index):
+                for inner in self._in_settings(self.evaluator.resolve(base)):
+                    yield from options(self.evaluator.item(inner, index))
+            case Element(base=base):
+                for inner in self._in_settings(self.evaluator.resolve(base)):
+                    yield from options(self.evaluator.resolve(Element(inner)))
+            case _:
+                pass
 
     def dotted(self, name: str) -> Value | None:
         """The module, class or function of the tree with a dotted path (`a.b.C.method`, `a.b:f`)."""
@@ -101,6 +121,12 @@ class ByName:
                 value = self.evaluator.module_attr(module, name)
                 if value is not None:
                     yield from options(self.evaluator.resolve(value))
+
+
+def _is_setting(value: External) -> bool:
+    """Whether something of a library is written like a setting: `django.conf.settings.MAILER`, `app.config.MAILER`."""
+    home, _, name = value.dotted.rpartition(".")
+    return name.isupper() and home.rpartition(".")[2] in ("settings", "config")
 
 
 def split_text(evaluator: Evaluator, text: str, name: str, call: Call) -> Value:

@@ -174,15 +174,13 @@ class Module:
         return self._mentions.get(word, ())
 
     @cached_property
-    def fills(self) -> frozenset[str]:
-        """The names of variables and attributes into which functions of the module put something."""
-        inner = (function for function in self.functions.values() if function is not self.body)
-        return frozenset(name for function in inner for name in filled_by(function))
-
-    @cached_property
-    def fills_at_once(self) -> frozenset[str]:
-        """The names of variables and attributes into which the module puts something while it is imported."""
-        return frozenset(filled_by(self.body))
+    def filling(self) -> Mapping[str, tuple[Function, ...]]:
+        """By the name of a variable or attribute, the functions that put something into what it holds."""
+        found: dict[str, dict[str, Function]] = {}
+        for function in self.functions.values():
+            for name in filled_by(function):
+                found.setdefault(name, {})[function.id] = function
+        return {name: tuple(functions.values()) for name, functions in found.items()}
 
     @cached_property
     def aliases(self) -> Mapping[str, tuple[str, ...]]:

@@ -108,6 +108,8 @@ class Invoke(Entry, frozen=True, kw_only=True):
     calls: tuple[str, ...]
     hop: Literal["call", "thread", "defer", "schedule", "signal"] = "call"
     function: tuple[str, ...] = ()
+    files: str = ""
+    """The end of the path of the file that `function` names, `{}` for the name: a class in it has the methods."""
     methods: tuple[str, ...] = ()
     on: tuple[str, ...] = ()
     """`"receiver"`, an argument, or `"model"`: the model of a manager or query set."""

@@ -20,6 +20,7 @@ from sendonce.program.values import (
     Param,
     Seq,
     Some,
+    Table,
     Value,
     options,
     union,
@@ -32,6 +33,7 @@ _COLLECTIONS = frozenset(
     ["list", "List", "Sequence", "Iterable", "Iterator", "set", "Set", "tuple", "Tuple", "frozenset", "FrozenSet",
      "Collection", "QuerySet", "AsyncIterator", "AsyncGenerator", "Generator", "AsyncIterable"]
 )  # fmt: skip
+_MAPPINGS = frozenset(["dict", "Dict", "Mapping", "MutableMapping", "defaultdict", "DefaultDict", "OrderedDict"])
 _NO_TYPES = frozenset(
     External(name) for name in ("typing.Any", "builtins.object", "typing.Callable", "collections.abc.Callable")
 )
@@ -97,6 +99,8 @@ class Annotations:
                     return self._one_of(index.items if isinstance(index, Seq) else (index,))
                 if name in ("type", "Type"):
                     return first
+                if name in _MAPPINGS and isinstance(index, Seq) and len(index.items) == 2:
+                    return Table((UNKNOWN,), (self.instance_of(index.items[1]),))
                 if name in _COLLECTIONS:
                     return Seq("each", (self.instance_of(first),))
                 return Some(External(dotted))

@@ -12,6 +12,7 @@ from sendonce.program.values import (
     Call,
     ClassRef,
     Element,
+    External,
     FunctionRef,
     Item,
     Param,
@@ -69,24 +70,50 @@ class Elements:
                 return self._row_of(owner)
             case Attr(base=owner, name=name):
                 return self._of_attribute(owner, name)
-            case Call(func=Attr(base=owner)) if self._call_keeps_model(base):
-                return self.evaluator.resolve(Element(owner))
-            case Call(func=ClassRef(id=id)) | Some(cls=ClassRef(id=id)):
-                return self._iterated(base, ClassRef(id)) or self.evaluator.models.manager_row(id)
-            case Call() if (yielded := self._yielded(base)) is not None:
-                return yielded
+            case Some(cls=ClassRef(id=id)):
+                return self._of_object(base, id)
+            case Call():
+                return self._of_call(base)
             case Param():
                 return self._of_param(base)
-            case Call(func=func) if self.evaluator.shapes(func) & _ITERATES:
-                return self.evaluator.resolve(Element(base.args[0])) if base.args else None
             case _:
                 return None
+
+    def _of_object(self, base: Value, id: str) -> Value | None:
+        return self._iterated(base, ClassRef(id)) or self.evaluator.models.manager_row(id)
+
+    def _of_call(self, call: Call) -> Value | None:
+        """An item of what a call gives."""
+        match call.func:
+            case Attr(base=owner) if self._call_keeps_model(call):
+                return self.evaluator.resolve(Element(owner))
+            case ClassRef(id=id):
+                return self._of_object(call, id)
+            case External(dotted=dotted) if (given := _paired(dotted, call)) is not None:
+                return self.evaluator.resolve(given)
+        found = self._yielded(call) or self._of_statement(call)
+        if found is None and call.args and self.evaluator.shapes(call.func) & _ITERATES:
+            return self.evaluator.resolve(Element(call.args[0]))
+        return found
 
     def _of_attribute(self, owner: Value, name: str) -> Value | None:
         """An item of an attribute that classes annotate."""
         classes = [cls for cls in self.evaluator.types(owner) if isinstance(cls, ClassRef)]
         declared = [self.evaluator.annotations.declared(cls, name) for cls in classes]
         return union(filter(None, (self._of_option(one) for one in declared))) if declared else None
+
+    def _of_statement(self, call: Call) -> Value | None:
+        """A row of what was made of a class or of a statement about it: `select(Order)`, `session.scalars(…)`."""
+        for cls in self.evaluator.types(call):
+            entries = self.packs.model_classes.get(cls.dotted, ()) if isinstance(cls, External) else ()
+            for given in (
+                one for _, entry in entries for one in arguments.given(self.evaluator, call, entry.arguments)
+            ):
+                found = self.evaluator.resolve(given)
+                row = Some(found) if isinstance(found, ClassRef) else self.evaluator.resolve(Element(found))
+                if not isinstance(row, Element):
+                    return row
+        return None
 
     def _row_of(self, owner: Value) -> Value | None:
         for option in options(self.evaluator.resolve(owner)):
@@ -160,6 +187,26 @@ class Elements:
             else:
                 found.append(option)
         return union(found)
+
+
+def _paired(name: str, call: Call) -> Value | None:
+    """An item of what some functions of the language make of collections."""
+    if not call.args or any(word in ("*", "**") for word in call.names):
+        return None
+    given = [arg for word, arg in zip(call.names, call.args, strict=True) if word == ""]
+    match name.removeprefix("builtins."):
+        case "enumerate" if given:
+            return Seq("tuple", (UNKNOWN, Element(given[0])))
+        case "zip":
+            return Seq("tuple", tuple(map(Element, given)))
+        case "map" if len(given) > 1:
+            return Call(given[0], ("",) * (len(given) - 1), tuple(map(Element, given[1:])), call.at)
+        case "filter" if len(given) == 2:
+            return Element(given[1])
+        case "itertools.chain":
+            return union(map(Element, given))
+        case _:
+            return None
 
 
 def _chosen(option: Value, base: Value) -> Value | None:

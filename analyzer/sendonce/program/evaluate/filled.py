@@ -93,7 +93,7 @@ class Filled:
         bindings = module.scope.get(name)
         if not bindings or not _makes(bindings[0]):
             return None
-        filled = name in module.fills_at_once or self.shared(module, name) is not None
+        filled = name in module.filling or self.shared(module, name) is not None
         return Attr(ModuleRef(module.file.module), name) if filled else None
 
     def shared(self, module: Module, name: str) -> Attr | None:
@@ -106,9 +106,9 @@ class Filled:
 
     def _is_filled(self, module: Module, name: str, binding: Binding) -> bool:
         """Whether some function, or for a container that starts empty some other module, puts something in."""
-        if name in module.fills:
+        if any(function is not module.body for function in module.filling.get(name, ())):
             return True
-        return _is_empty(binding.node) and any(_fills(one, name) for one in self._others(module, name))
+        return _is_empty(binding.node) and any(name in one.filling for one in self._others(module, name))
 
     def _others(self, module: Module, name: str) -> Iterator[Module]:
         files = self.program.index.files_with(name)
@@ -158,7 +158,7 @@ class Filled:
 
         Where objects of one class hold different things, `owner` must be known: else the attribute itself.
         """
-        if name not in cls.module.fills or not _is_container(value):
+        if name not in cls.module.filling or not _is_container(value):
             return value
         key = ("filled object", cls.id, owner, name)
         return self._once(key, lambda: self._of_object(cls, owner, name, value), value)
@@ -193,7 +193,7 @@ class Filled:
         """What is put into variables or attributes of a name, as far out as it is known, by file."""
         modules = {module.path: module, **{one.path: one for one in self._others(module, name)}}
         for _, one in sorted(modules.items()):
-            for function in one.mentioning(name) if _fills(one, name) else ():
+            for function in one.filling.get(name, ()):
                 yield from (put for put in self._outside(function) if put.name == name)
 
     # ------------------------------------------------------------------ what functions put in
@@ -256,7 +256,8 @@ class Filled:
 
     def _followed(self, put: Put, function: Function, steps: int) -> Iterator[Put]:
         if not put.free or not steps:
-            yield put
+            key = put.key if put.key is None or put.key.free else self.evaluator.resolve(put.key)
+            yield Put(put.base, key, put.value)
             return
         known = False
         for caller, binding in self._calls(function):
@@ -312,10 +313,6 @@ class Filled:
                     for ref in self._functions(site.call.func):
                         names |= self.keeping(self.program.function(ref.id), steps - 1)
         return frozenset(names)
-
-
-def _fills(module: Module, name: str) -> bool:
-    return name in module.fills or name in module.fills_at_once
 
 
 def _makes(binding: Binding) -> bool:
@@ -375,7 +372,7 @@ def _together(first: Value, puts: Iterator[Put]) -> Value:
         if put.key is None:
             items.append(put.value)
         else:
-            key = put.key if isinstance(put.key, Const) else UNKNOWN
+            key = put.key if isinstance(put.key, Const | ClassRef | Attr) and not put.key.free else UNKNOWN
             entries.setdefault(key, []).append(put.value)
     if entries or isinstance(first, Table):
         pairs = [(key, one) for key, values in entries.items() for one in _joined(key, values)]

@@ -22,6 +22,7 @@ from sendonce.program.values import (
     Seq,
     Some,
     Super,
+    Table,
     Updated,
     Value,
     options,
@@ -83,6 +84,7 @@ class Instances:
                 case Attr():
                     yield from self._of_attribute(option)
                 case Item(base=base):
+                    yield from self._of_annotated(option)
                     yield from self._declared(frozenset(f"{shape}[]" for shape in self.evaluator.named.shapes(base)))
                 case Element():
                     yield from self._of_element(option)
@@ -103,6 +105,28 @@ class Instances:
         elif isinstance(base, Param):
             item = self.evaluator.elements.of_annotation(base)
             yield from self.types(item) if item is not None else ()
+        elif isinstance(base, Call) and isinstance(base.func, Attr):
+            table = self._annotated(base.func.base)
+            if isinstance(table, Table) and base.func.name == "values":
+                yield from self.types(Element(Seq("list", table.values)))
+
+    def _annotated(self, value: Value) -> Value | None:
+        """Some value of the annotation of a parameter."""
+        found = self.evaluator.resolve(value)
+        return self.evaluator.annotated(found) if isinstance(found, Param) else None
+
+    def _of_annotated(self, value: Item) -> Iterator[Value]:
+        """The types of an item of an annotated parameter (`orders: dict[str, Order]`), or of a pair of its items."""
+        base = self.evaluator.resolve(value.base)
+        annotated = self._annotated(base)
+        if isinstance(annotated, Table):
+            yield from self.types(Element(Seq("list", annotated.values)))
+        elif isinstance(annotated, Seq):
+            yield from self.types(Element(annotated))
+        if isinstance(base, Element) and isinstance(value.index, Const) and value.index.value == 1:
+            match self.evaluator.resolve(base.base):
+                case Call(func=Attr(base=owner, name="items")) if isinstance(found := self._annotated(owner), Table):
+                    yield from self.types(Element(Seq("list", found.values)))
 
     def _told(self, value: Value) -> tuple[Value, ...]:
         """The type that a test told of an object that has none of its own."""

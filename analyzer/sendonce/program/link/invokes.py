@@ -95,6 +95,9 @@ class Invokes:
 
     def _owners(self, entry: v.Invoke, call: Call) -> Iterator[Value]:
         """The objects whose methods are called."""
+        if entry.files:
+            yield from self._in_file(entry, call)
+            return
         receiver = call.func.base if isinstance(call.func, Attr) else None
         for where in entry.on or ("receiver",):
             if where not in ("model", "receiver"):
@@ -103,6 +106,20 @@ class Invokes:
                     yield given
             elif receiver is not None:
                 yield receiver if where == "receiver" else self._row(call, receiver)
+
+    def _in_file(self, entry: v.Invoke, call: Call) -> Iterator[Value]:
+        """The objects of the file that an argument names, or the argument itself."""
+        given = arguments.first_argument(self.evaluator, call, entry.function)
+        name = None if given is None else self.evaluator.constant(given)
+        if name is None:
+            yield from (given,) if given is not None else ()
+            return
+        end = "/" + entry.files.replace("{}", str(name.value))
+        for file in self.evaluator.program.sources.files:
+            module = self.evaluator.program.module_of(file) if f"/{file.path}".endswith(end) else None
+            for cls in module.classes.values() if module is not None else ():
+                if not set(entry.methods).isdisjoint(cls.methods):
+                    yield Some(ClassRef(cls.id))
 
     def _row(self, call: Call, receiver: Value) -> Value:
         """The row that a call of a manager or query set saves: made by the call itself where it makes rows."""

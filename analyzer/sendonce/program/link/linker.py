@@ -13,6 +13,7 @@ from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link.callables import MAX_NESTING, Callables, Callee
 from sendonce.program.link.choices import Choices
+from sendonce.program.link.dispatch import Dispatch
 from sendonce.program.link.edges import Crossing, Edge, Open, Reached, Way
 from sendonce.program.link.enqueues import Enqueues
 from sendonce.program.link.invokes import Invokes
@@ -43,6 +44,7 @@ class Linker:
         self._depth = 0
         self.choices = Choices(evaluator)
         self.callees = Callables(evaluator)
+        self.dispatch = Dispatch(evaluator, self.callees)
         self.queues = Jobs(evaluator, self.callees)
         self.registrations = Registers(evaluator, self.choices)
         self.enqueues = Enqueues(self)
@@ -193,7 +195,11 @@ class Linker:
                 reason = why if sure == "high" and choice is callee else "table"
                 by_super = isinstance(call.func, Attr) and isinstance(call.func.base, Super)
                 asked = call.func if by_super else choice
-                self.enter(way, ref, *given, confidence=sure_of, callee=asked, test=test, why=reason)
+                several = self.dispatch.of(ref, given[1])
+                if len(several) > 1:
+                    sure_of, reason = weakest(sure_of, "medium"), "table"
+                for one in several:
+                    self.enter(way, one, *given, confidence=sure_of, callee=asked, test=test, why=reason)
             if choice is not callee and self.choices.is_open(choice):
                 some = True
                 way.found.opens.append(Open(choice, call.names, call.args, way.site, way.hop, way.outer, test=test))
