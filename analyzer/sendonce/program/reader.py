@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from sendonce.program.evaluate import Evaluator
 
 FORMAT = External("builtins.format")
-SLICE = External("builtins.slice")
-"""The index of a part of a collection whose bounds nobody knows."""
 
 
 class Reader:
@@ -136,7 +134,7 @@ class Reader:
         bounds: list[Any] = [part.value if isinstance(part, Const) else "" for part in given]
         if isinstance(base, Seq) and base.kind != "each" and all(_is_bound(one) for one in bounds) and bounds[2] != 0:
             return Seq(base.kind, base.items[slice(*bounds)])
-        return Item(base, SLICE)
+        return Item(base, UNKNOWN)
 
     def _lambda(self, node: facts.Lambda) -> Value:
         body = self.function

@@ -169,11 +169,6 @@ class Selections:
                     pass
 
     def _of_call(self, call: Call, depth: int) -> Iterator[Call]:
-        if isinstance(call.func, Attr) and isinstance(call.func.base, Item):
-            whole = list(self._queries(call.func.base, depth - 1))
-            if whole:  # a part of a selection is read: it was made where the whole is
-                yield from whole
-                return
         if self._is_query(call):
             yield call
             return

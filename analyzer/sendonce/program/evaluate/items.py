@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sendonce.program.reader import SLICE
 from sendonce.program.values import (
     UNKNOWN,
     Attr,
@@ -17,7 +16,6 @@ from sendonce.program.values import (
     Seq,
     Some,
     Table,
-    Text,
     Updated,
     Value,
     options,
@@ -43,8 +41,6 @@ class Items:
         return union(known) if known else (unresolved if unresolved is not None else Item(base, index))
 
     def _of_option(self, base: Value, index: Value) -> Value | None:
-        if index is SLICE:
-            return None if isinstance(base, Const | Text) else base
         key = self.evaluator.resolve(index)
         match base:
             case Updated(base=inner, field=field, value=value):
