@@ -38,13 +38,11 @@ def analyze(target: Target, settings: Settings) -> Report:
     with paused_collector():
         analysis = analyse(sources, packs, settings)
         sends = (send.place for send in analysis.inventory.sends)
-        faults, places = tuple(checks.run_checks(analysis)), tuple(sends)
-        findings = policy.apply(faults, sources, settings, all_rules(), places)
-        every = replace(settings, pedantic=True, min_confidence="low")
-        known = policy.apply(faults, sources, every, all_rules(), places)
+        known = policy.judged(checks.run_checks(analysis), sources, settings, all_rules(), sends)
+        findings = policy.shown(known, sources, settings)
         analysis.keep()
-    hidden = [one for one in known if target.reports(one.place.path) and not policy.is_shown(one, settings)]
-    notes = sum(1 for one in hidden if one.severity == "note" and not one.suppressed)
+    live = (one for one in known if target.reports(one.place.path) and not one.suppressed)
+    hidden = [one.severity for one in live if not policy.is_shown(one, settings)]
     return Report(
         root=str(target.root),
         findings=tuple(finding for finding in findings if target.reports(finding.place.path)),
@@ -52,8 +50,8 @@ def analyze(target: Target, settings: Settings) -> Report:
         problems=tuple(sorted({*sources.problems, *left_out, *analysis.problems})),
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
         unresolved=analysis.unresolved,
-        notes=notes,
-        unsure=sum(1 for one in hidden if not one.suppressed) - notes,
+        notes=hidden.count("note"),
+        unsure=len(hidden) - hidden.count("note"),
     )
 
 

@@ -1,6 +1,6 @@
 """What of the findings is reported: selection, settled assumptions, suppression comments.
 
-`apply` is the whole of it; the modules hold one step each.
+`apply` is the whole of it, in two parts; the modules hold one step each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sendonce.policy.fingerprint import stamped
 from sendonce.policy.selection import Rule, selected_codes
 from sendonce.policy.suppression import RULES, read_ignores, suppressed
 
-__all__ = ["RULES", "Rule", "apply", "fails", "is_shown", "selected_codes"]
+__all__ = ["RULES", "Rule", "apply", "fails", "is_shown", "judged", "selected_codes", "shown"]
 
 
 def apply(
@@ -25,16 +25,30 @@ def apply(
     rules: Sequence[Rule],
     sends: Iterable[Place] = (),
 ) -> list[Finding]:
-    """The findings to report, sorted by place, with fingerprints; suppressed ones stay, marked.
+    """The findings to report: those of `judged` that are `shown`."""
+    return shown(judged(findings, sources, settings, rules, sends), sources, settings)
+
+
+def judged(
+    findings: Iterable[Finding],
+    sources: Sources,
+    settings: Settings,
+    rules: Sequence[Rule],
+    sends: Iterable[Place] = (),
+) -> list[Finding]:
+    """The findings of the chosen rules, with assumptions settled; suppressed ones are marked.
 
     `rules` are all rules, those of this package included; `sends` the places of all
     sends. Raises `ConfigError` for a code or name in the settings that no rule has.
     """
     chosen = selected_codes(settings, rules)
     kept = settled((finding for finding in findings if finding.code in chosen), settings.assume)
-    if settings.ignores:
-        kept = suppressed(kept, read_ignores(sources), rules, chosen, sends)
-    return stamped((finding for finding in kept if is_shown(finding, settings)), sources.lines)
+    return suppressed(kept, read_ignores(sources), rules, chosen, sends) if settings.ignores else list(kept)
+
+
+def shown(findings: Iterable[Finding], sources: Sources, settings: Settings) -> list[Finding]:
+    """The findings that are severe and sure enough to report, sorted by place, with fingerprints."""
+    return stamped((finding for finding in findings if is_shown(finding, settings)), sources.lines)
 
 
 def is_shown(finding: Finding, settings: Settings) -> bool:
