@@ -405,6 +405,36 @@ METHODS = {
         def pay(channel: Channel, order):
             channel.thank(order)
     """,
+    "a method of an object whose class stands in quotes inside its annotation": """
+        --- shop/plugins.py
+        class Plugin:
+            def paid(self, order):
+                pass
+        --- shop/manager.py
+        from typing import TYPE_CHECKING, Optional
+
+        if TYPE_CHECKING:
+            from shop.plugins import Plugin
+
+        class Manager:
+            plugins: list["Plugin"] = []
+
+            def get(self, key) -> Optional["Plugin"]:
+                for plugin in self.plugins:
+                    if plugin.key == key:
+                        return plugin
+                return None
+
+            def pay(self, key, order):
+                self.get(key).paid(order)
+        --- shop/views.py
+        from shop.mail import receipt
+        from shop.plugins import Plugin
+
+        class Mailer(Plugin):
+            def paid(self, order):
+                receipt(order)
+    """,
     "a method by a name with a hole": """
         --- shop/views.py
         from .mail import receipt
@@ -586,6 +616,24 @@ APART = {
 
         def pay(order):
             Printer().thank(order)
+    """,
+    "a name that a manager does not ask plugins for": """
+        --- shop/plugins.py
+        class Plugin:
+            pass
+        --- shop/views.py
+        from shop.mail import receipt
+        from shop.plugins import Plugin
+
+        class Mailer(Plugin):
+            def thank(self, order):
+                receipt(order)
+
+        def run(plugin: "Plugin", name, order):
+            getattr(plugin, name)(order)
+
+        def pay(order, plugin):
+            run(plugin, "refund", order)
     """,
     "a parameter that stands before the function's name": """
         --- shop/views.py

@@ -728,6 +728,34 @@ def test_triggers_of_pyramid_views(program: str, expected: set[str], tmp_path: P
     assert found == expected
 
 
+def test_the_object_of_a_method_that_nobody_calls_is_of_its_class(tmp_path: Path) -> None:
+    program = """
+        --- shop/base.py
+        class CreateMixin:
+            def create(self, data):
+                self.saved(data)
+
+        class View:
+            def saved(self, data):
+                pass
+        --- shop/views.py
+        from shop.base import CreateMixin, View
+        from .mail import receipt
+
+        class Status(CreateMixin, View):
+            def create(self, data):
+                return super().create(data)
+
+        class Member(CreateMixin, View):
+            def create(self, data):
+                return super().create(data)
+
+            def saved(self, data):
+                receipt(data)
+    """
+    assert triggers(program, tmp_path) == {"unknown shop.views.Member.create"}
+
+
 WEBHOOKS = {
     "a permission that compares signatures": (
         """

@@ -529,6 +529,41 @@ def test_alternatives_are_several_mails(tmp_path: Path) -> None:
     assert names(program, tmp_path) == ["template mail/late.txt", "template mail/paid.txt"]
 
 
+def test_the_entry_of_a_constant_key_decides(tmp_path: Path) -> None:
+    program = """
+        --- shop/mail.py
+        from django.core.mail import send_mail
+
+        class Events:
+            PAID = "paid"
+            LATE = "late"
+
+        def tell_paid(to):
+            send_mail("Paid", "Thank you", None, [to])
+
+        def tell_late(to):
+            send_mail("Late", "Please pay", None, [to])
+
+        def handlers():
+            return {Events.PAID: tell_paid, Events.LATE: tell_late}
+
+        def notify(event, to):
+            if event not in handlers():
+                return
+            handler = handlers()[event]
+            handler(to)
+
+        def paid(to):
+            notify(Events.PAID, to)
+
+        def late(to):
+            notify("late", to)
+    """
+    sends = analysis_of(program, tmp_path).inventory.sends
+    told = {(send.template.value, route.trigger.function) for send in sends for route in send.routes}
+    assert told == {("Paid", "shop.mail.paid"), ("Late", "shop.mail.late")}
+
+
 def test_the_branch_that_a_constant_takes_decides(tmp_path: Path) -> None:
     program = """
         --- shop/post.py

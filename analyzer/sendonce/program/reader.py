@@ -6,12 +6,12 @@ call sites and the facts that hold.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from sendonce import facts
+from sendonce.program.quoted import unquoted
 from sendonce.program.symbols import Binding, Class, Function, lambda_id
 from sendonce.program.values import (
     UNKNOWN,
@@ -293,11 +293,9 @@ class Reader:
         self.read(test)
 
     def annotation(self, node: facts.Expr) -> Value:
-        """The value of an annotation, which may be a string."""
-        if isinstance(node, facts.Constant) and isinstance(node.value, str):
-            parsed = _parsed_annotation(node.value, node.at)
-            return UNKNOWN if parsed is None else self.read(parsed)
-        return self.read(node)
+        """The value of an annotation, which may be a string, or have strings inside."""
+        parsed = unquoted(node)
+        return UNKNOWN if parsed is None else self.read(parsed)
 
 
 def _is_bound(value: object) -> bool:
@@ -357,34 +355,6 @@ def _formatted(pattern: str, names: tuple[str, ...], args: tuple[Value, ...], at
     except ValueError:
         return UNKNOWN
     return text(tuple(pieces))
-
-
-def _parsed_annotation(source: str, at: facts.Span) -> facts.Expr | None:
-    """A string annotation as an expression: names, attributes, subscripts and `|`; None for anything else."""
-    if len(source) > 200:
-        return None
-    try:
-        return _from_ast(ast.parse(source.strip(), mode="eval").body, at)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-
-
-def _from_ast(node: ast.expr, at: facts.Span) -> facts.Expr:
-    match node:
-        case ast.Name(id=name):
-            return facts.Name(at, name)
-        case ast.Attribute(value=value, attr=attr):
-            return facts.Attribute(at, _from_ast(value, at), attr)
-        case ast.Subscript(value=value, slice=index):
-            return facts.Subscript(at, _from_ast(value, at), _from_ast(index, at))
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return facts.BinOp(at, _from_ast(left, at), "|", _from_ast(right, at))
-        case ast.Tuple(elts=items):
-            return facts.Sequence(at, "tuple", tuple(_from_ast(item, at) for item in items))
-        case ast.Constant(value=str() | None as value):
-            return facts.Constant(at, value)
-        case _:
-            raise ValueError("not an annotation that names a class")
 
 
 _READ: dict[type, Callable[[Any, Any], Value]] = {

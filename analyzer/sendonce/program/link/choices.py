@@ -52,7 +52,7 @@ class Choices:
             return [(callee, None)]
         return [
             (_replaced(resolved, head, value), Op("==", (head.index, key)) if isinstance(key, Const) else None)
-            for key, value in entries
+            for key, value in ((self.evaluator.resolve(key), value) for key, value in entries)
         ]
 
     def carries(self, value: Value) -> bool:

@@ -105,4 +105,6 @@ class Attributes:
     def self_binding(self, function: Function, cls: Class) -> dict[Param, Value]:
         if not (function.is_method and function.params):
             return {}
-        return {Param(function.id, function.params[0].name): Some(ClassRef(cls.id))}
+        own: Value = ClassRef(cls.id)
+        own = own if function.has_decorator("classmethod") else Some(own)
+        return {Param(function.id, function.params[0].name): own}

@@ -146,7 +146,9 @@ class Starts:
 
     def unknown(self, function: Function) -> Start:
         """The trigger of a function that nobody known calls: a framework, if it stands in a class of one."""
-        return Start(self.details.trigger(self._framework_kind(function), function, ""), function.id)
+        trigger = self.details.trigger(self._framework_kind(function), function, "")
+        own = self.attributes.self_binding(function, function.cls) if function.cls is not None else None
+        return Start(trigger, function.id, (), own)
 
     def _framework_kind(self, function: Function) -> TriggerKind:
         """The kind of trigger that a class of a framework is, for public methods that no entry names (own actions)."""
