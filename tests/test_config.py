@@ -71,6 +71,7 @@ redelivery = true
         ("sendonce.toml", "assume.workers = 0", "assume.workers must be a whole number from 1"),
         ("sendonce.toml", "assume.workers = true", "assume.workers must be a whole number from 1"),
         ("sendonce.toml", "select = [", "is not valid TOML"),
+        ("sendonce.toml", "select = " + "[" * 5000 + "]" * 5000, "is nested too deeply"),
         ("pyproject.toml", "tool = {sendonce = 3}", "tool.sendonce must be a table"),
         ("pyproject.toml", "[tool.other]", r"has no \[tool.sendonce\] table"),
     ],

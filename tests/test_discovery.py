@@ -89,6 +89,14 @@ def test_a_nested_repository_and_a_submodule_are_read(tree):
     assert paths(discover(root)) == ["app.py", "inner/mail.py"]
 
 
+def test_a_submodule_that_nobody_fetched_is_an_empty_folder(tree):
+    root = tree({"app.py": "", "vendor/x/.keep": ""})
+    (root / "vendor/x/.keep").unlink()
+    git(root, "init", "-q")
+    git(root, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},vendor/x")
+    assert paths(discover(root)) == ["app.py"]
+
+
 def test_a_hook_that_sets_git_variables_does_not_change_the_list(tree, monkeypatch):
     root = tree({"app.py": ""})
     git(root, "init", "-q")

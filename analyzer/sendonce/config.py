@@ -126,6 +126,8 @@ def _table(file: Path) -> Mapping[str, Any] | None:
         raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{file} is nested too deeply") from None
     if file.name != "pyproject.toml":
         return document
     tool = document.get("tool")

@@ -65,7 +65,10 @@ def _git(root: Path, *arguments: str) -> bytes | None:
 
 
 def _pruned(root: Path, listed: Iterable[str]) -> Iterator[str]:
-    """Git's list without folders that hold no source; submodules and nested repositories are listed in turn."""
+    """Git's list without folders that hold no source; submodules and nested repositories are listed in turn.
+
+    A submodule that nobody has fetched is an empty folder, for which git would answer with the repository around it.
+    """
     keep = _folder_test(root)
     for name in listed:
         if name.endswith(".py"):
@@ -73,7 +76,7 @@ def _pruned(root: Path, listed: Iterable[str]) -> Iterator[str]:
                 yield name
         elif os.path.isdir(root / name) and not os.path.islink(root / name.rstrip("/")):
             nested = name.rstrip("/")
-            if keep(nested):
+            if keep(nested) and _exists(root / nested / ".git"):
                 yield from (f"{nested}/{file}" for file in python_files(root / nested))
 
 

@@ -214,6 +214,23 @@ def test_severity_follows_the_trigger(trigger: str, severity: str, tmp_path: Pat
     assert [one.severity for one in findings({"app.py": app}, tmp_path, code)] == [severity]
 
 
+@pytest.mark.parametrize("test", ["if False:", "if 0:", "while False:", "if ENABLED:", "if not SILENT:", "if ON:"])
+def test_a_branch_that_nothing_enters(test: str, tmp_path: Path) -> None:
+    view = f"""
+ENABLED = False
+SILENT = True
+ON = True
+
+
+def confirm(request, pk):
+    {test}
+        send_mail("Confirmed", "x", None, [request.user.email])
+    return HttpResponse()
+"""
+    found = findings(project(view), tmp_path, "SO301")
+    assert [one.code for one in found] == (["SO301"] if test == "if ON:" else [])
+
+
 def test_mail_to_the_staff_is_internal(tmp_path: Path) -> None:
     views = (
         "from django.conf import settings\nfrom django.core.mail import send_mail\nfrom django.urls import path\n\n"

@@ -171,6 +171,11 @@ def test_show_files_lists_role_and_module(check, root):
     ]
 
 
+def test_show_files_prints_no_command_to_a_ci_service(check, root):
+    (root / "::error::x.py").write_text("")
+    assert not any(line.startswith("::") for line in check("--show-files").out.splitlines())
+
+
 def test_the_cache_and_jobs_reach_the_analysis(check, core, root, tmp_path, monkeypatch):
     core()
     analyse, seen = run.analyse, []

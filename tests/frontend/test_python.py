@@ -248,6 +248,10 @@ TOO_DEEP = {
     "brackets": "x = " + "[" * 300 + "]" * 300,
     "open brackets": "x = 1\ny = " + "(" * 5000,
     "negations": "x = " + "not " * 1500 + "a",
+    "signs": "x = 1\ny = " + "-" * 20_000 + "a",
+    "sums over lines": "x = (\n" + "a +\n" * 20_000 + "a)",
+    "calls": "x = f" + "()" * 20_000,
+    "attributes": "x = a" + ".b" * 20_000,
     "powers": "x = " + " ** ".join(["a"] * 1500),
 }
 
@@ -279,6 +283,11 @@ def test_too_deep_code_is_refused(kind: str) -> None:
 
 def test_brackets_in_strings_and_comments_do_not_count() -> None:
     assert len(extract(b"x = '" + b"(" * 500 + b"'\n# " + b"[" * 500 + b"\ny = 1\n").body) == 2
+
+
+def test_many_short_expressions_are_no_chain() -> None:
+    written = "type X = int\nx = [" + "-1, +2, a.b(), c if d else e,\n" * 3000 + "]\n" + "f(a + b).c = -d\n" * 3000
+    assert len(extract(written.encode()).body) == 3002  # `type` is newer than some interpreters: libcst reads it there
 
 
 # ------------------------------------------------------------------ errors

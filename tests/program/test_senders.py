@@ -330,32 +330,34 @@ def test_plugins_that_a_manager_calls_by_name(tmp_path: Path) -> None:
     }
 
 
-def test_a_text_that_grows_by_itself_says_itself_once(tmp_path: Path) -> None:
+def test_a_text_that_is_kept_where_there_is_one_says_itself_once(tmp_path: Path) -> None:
     program = """
         --- shop/post.py
-        from html.parser import HTMLParser
-        from django.core.mail import send_mail
+        import boto3
 
-        class Title(HTMLParser):
+        def deliver(subject, body, to, **more):
+            client = boto3.client("ses")
+            message = {"Subject": {"Data": subject}, "Body": {"Html": {"Data": body}}}
+            given = {"Source": "a", "Destination": {"ToAddresses": to}, "Message": message}
+            client.send_email(**given)
+
+        class Title:
             def __init__(self):
-                super().__init__()
                 self.title = ""
 
             def handle_data(self, data):
-                self.title += data
+                if self.match:
+                    self.title = data
 
-        def post(body, to):
-            subject = f"News of {to}"
-            parser = Title()
-            parser.feed(body)
-            if parser.title:
-                subject = parser.title
-            deliver(subject, body, to)
-
-        def deliver(subject, body, to):
-            send_mail(subject, body, None, [to])
+        class Mailer:
+            def send(self, to, **more):
+                parser = Title()
+                if parser.title:
+                    subject = parser.title
+                if to:
+                    deliver(subject, 1, to, **more)
     """
     assert [send.function for send in analysis_of(program, tmp_path).inventory.sends] == [
         "shop.mail.receipt",
-        "shop.post.post",
+        "shop.post.Mailer.send",
     ]

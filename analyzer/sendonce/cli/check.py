@@ -143,6 +143,7 @@ def _tell_statistics(report: Report) -> None:
 
 
 def _show_files(target: Target, settings: Settings, choice: Choice) -> int:
+    from sendonce.report import harmless
     from sendonce.report.text import visible
 
     sources = target.sources(settings)
@@ -150,7 +151,7 @@ def _show_files(target: Target, settings: Settings, choice: Choice) -> int:
     if not sources.files and not choice.allow_empty:
         raise UsageError(f"no Python files to analyse below {target.root}")
     rows = (f"{visible(file.path)}  {file.role}  {visible(file.module)}\n" for file in sources.files)
-    write("".join(rows), choice.output_file)
+    write(harmless("".join(rows)), choice.output_file)
     return 2 if choice.strict and sources.problems else 0
 
 

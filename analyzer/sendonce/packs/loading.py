@@ -108,6 +108,8 @@ def _parsed(content: bytes, path: Path) -> dict[str, Any]:
         raise PackError(f"{path}: is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise PackError(f"{path}: is not valid TOML: {error}") from None
+    except RecursionError:
+        raise PackError(f"{path}: is nested too deeply") from None
 
 
 def _reject_clashes(files: Iterable[PackFile]) -> None:

@@ -27,7 +27,8 @@ _SHAPES = """
     fires
     contexts begins writes rows statements commits rollbacks savepoints covers columns constraints foreign conflicts
     needs
-    releases reads selects excludes inserts updates saves deletes distinct joins loops clients classes injected outboxes
+    releases reads selects excludes inserts updates saves deletes distinct groups joins loops clients classes injected
+    outboxes
     counts clears binds finds Signal.stored Claim.runs Probe.runs
 """
 _ARGUMENTS = """

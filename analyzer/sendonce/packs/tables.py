@@ -110,6 +110,7 @@ class Tables:
     store_saves: Lookup[v.Store] = Lookup("store", "saves")
     store_deletes: Lookup[v.Store] = Lookup("store", "deletes")
     store_distinct: Lookup[v.Store] = Lookup("store", "distinct")
+    store_groups: Lookup[v.Store] = Lookup("store", "groups")
     store_joins: Lookup[v.Store] = Lookup("store", "joins")
     relations: Lookup[v.Relation] = Lookup("relation", "calls")
     model_classes: Lookup[v.ModelOf] = Lookup("model", "classes")

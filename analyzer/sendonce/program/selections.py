@@ -121,16 +121,12 @@ class Selections:
 
     def _groups(self, query: Call) -> bool:
         """Whether a query gives the values that its rows have, each once: rows are then what a mail tells of."""
-        calls = list(self.spots.fields.chain(query))
-        distinct = any(isinstance(call.func, Attr) and call.func.name == "distinct" for call in calls)
-        columns = [
-            self.evaluator.constant(arg)
-            for call in calls
-            if isinstance(call.func, Attr) and call.func.name in ("values", "values_list", "with_entities")
-            for arg in call.args
-        ]
-        keys = (one for one in columns if one is not None and isinstance(one.value, str) and plain(one.value) == "id")
-        return distinct and bool(columns) and not any(True for _ in keys)
+        for call in self.spots.fields.chain(query):
+            columns = call.func.base if isinstance(call.func, Attr) else None
+            if isinstance(columns, Call) and self.evaluator.lookup(self.evaluator.packs.store_groups, call.func):
+                names = [self.evaluator.constant(arg) for arg in columns.args]
+                return not any(one is not None and plain(str(one.value)) == "id" for one in names)
+        return False
 
     def _owner(self, query: Call) -> str:
         text = self._text(query)

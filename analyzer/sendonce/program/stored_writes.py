@@ -9,6 +9,7 @@ from sendonce.program import arguments, sql
 from sendonce.program.fields import Fields, text_of
 from sendonce.program.newness import made_here
 from sendonce.program.spots import Spot, Spots, Written, is_telling
+from sendonce.program.symbols import ADDS
 from sendonce.program.uniques import plain
 from sendonce.program.values import (
     TRUE,
@@ -142,9 +143,9 @@ class StoredWrites:
 
     def _method(self, call: Call, func: Attr) -> Iterator[Written]:
         """Methods of collections in memory and of objects of which nothing is known."""
-        place = self.spots.collection(func.base) if func.name in _GROWS or func.name in _SHRINKS else None
+        place = self.spots.collection(func.base) if func.name in ADDS or func.name in _SHRINKS else None
         if place is not None:
-            yield Written(Spot("items", place), TRUE, UNKNOWN, "insert" if func.name in _GROWS else "delete")
+            yield Written(Spot("items", place), TRUE, UNKNOWN, "insert" if func.name in ADDS else "delete")
             return
         if func.name in ("add", "remove") and isinstance(func.base, Attr):
             for owner in self.spots.models(func.base.base):
@@ -166,7 +167,6 @@ class StoredWrites:
                     yield self._row(self.evaluator.resolve(made.func), made)
 
 
-_GROWS = frozenset(["add", "append", "update", "setdefault", "appendleft", "insert"])
 _SHRINKS = frozenset(["discard", "remove", "pop", "clear"])
 _LEAVES = frozenset(["touch", "write_text", "write_bytes", "mkdir", "open"])
 _TAKES = frozenset(["unlink", "rmdir", "remove"])

@@ -300,6 +300,8 @@ class Summaries:
 
     def _with_test(self, known: tuple[Condition, ...] | None, fact: h.Fact) -> tuple[Condition, ...] | None:
         for value, holds in _told(fact.value, fact.holds) if isinstance(fact, h.Test) else ():
+            if isinstance(value, Const) and bool(value.value) is not holds:
+                return None  # `if False:`, a switch of the module that is off
             if known is None or not _is_asked(value):
                 continue
             kept = self._decided(Condition(value, holds))

@@ -59,6 +59,8 @@ class Store(Entry, frozen=True, kw_only=True):
     only: tuple[str, ...] = ()
     distinct: tuple[str, ...] = ()
     """Calls after which no row comes twice."""
+    groups: tuple[str, ...] = ()
+    """Calls on chosen columns (`values_list("state").distinct`) that give what the rows have in them, each once."""
     joins: tuple[str, ...] = ()
     """Calls after which a row may come twice."""
 

@@ -27,6 +27,10 @@ from sendonce.frontend.text import line_behind
 DEEPEST_BRACKETS = 200
 """CPython's own limit; libcst's parser needs time out of all proportion beyond it."""
 
+LONGEST_CHAIN = 3000
+"""Operators, calls and attributes in one expression: CPython compiles no longer ones, libcst's parser needs time that
+grows with the square, and in the end all memory."""
+
 _STACK = 512 * 1024 * 1024
 """Bytes of address space, used only as far as a file nests; libcst's parser crashes where the stack ends."""
 
@@ -39,6 +43,7 @@ _T = TypeVar("_T")
 def facts_of(text: str) -> ModuleFacts:
     """The facts of a text; raises ParseError if it is not Python 3 or cannot be read for another reason."""
     _check_brackets(text)
+    _check_chains(text)
     if len(text) < _SHALLOW:
         return _facts(text)
     return _with_deep_stack(lambda: _facts(text))
@@ -84,6 +89,33 @@ def _check_brackets(text: str) -> None:
                 raise ParseError(f"brackets are nested deeper than {DEEPEST_BRACKETS}", line)
         elif token[0] in (")", "]", "}"):
             depth -= 1
+
+
+_CHAIN_TOKEN = re.compile(
+    r'(?s)#[^\r\n]*|("""|\'\'\')(?:\\.|.)*?\1|"(?:\\.|[^"\\\r\n])*"|\'(?:\\.|[^\'\\\r\n])*\''
+    r"|[()\[\]{}]|[,;:=\n]|[-+*/%&|^~@<>]|\.(?=[^\W\d])|\b(?:and|or|not|in|is|if|else|await)\b"
+)
+
+
+def _check_chains(text: str) -> None:
+    """Raises ParseError if an expression has more operators, calls and attributes in a row than Python compiles."""
+    if len(text) < LONGEST_CHAIN:
+        return
+    depth = length = 0
+    for token in _CHAIN_TOKEN.finditer(text):
+        word = token[0]
+        if word in ("(", "[", "{"):
+            depth += 1
+            length += 1
+        elif word in (")", "]", "}"):
+            depth -= 1
+        elif word in (",", ";", ":", "=") or (word == "\n" and depth <= 0):
+            length = 0
+        elif word != "\n" and word[0] not in "#\"'":
+            length += 1
+        if length > LONGEST_CHAIN:
+            line = line_behind(text[: token.start()].encode())
+            raise ParseError(f"an expression is nested too deeply: more than {LONGEST_CHAIN} parts in a row", line)
 
 
 def _depth_bound(text: str) -> int:
