@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from sendonce.config import Assume, Settings, find_config, load_config
+from sendonce.config import Assume, Settings, TemplatePolicy, find_config, load_config
 from sendonce.errors import ConfigError
+from sendonce.vocabulary import Claim, Invoke, Pack, Send
 
 
 def test_the_nearest_file_upward_holds(tree):
@@ -34,9 +35,22 @@ rules = ["our-rules"]
 fail-on = "error"
 min-confidence = "low"
 pedantic = true
+baseline = "known.json"
+[per-file-ignores]
+"legacy/**" = ["SO3", "double-send"]
+[templates."digest/*"]
+repeatable = true
+reason = "a digest says the same twice"
+[templates."alarm.txt"]
+ignore = ["SO301"]
+reason = "rather twice than never"
+[helpers]
+send = ["shop.mail.deliver"]
+defer = ["shop.db.later"]
+reserve = [{ calls = ["shop.once.Claims().take"], win = "not_none" }]
 [assume]
 workers = 1
-atomic-requests = false
+atomic_requests = false
 redelivery = true
 """
         }
@@ -51,6 +65,26 @@ redelivery = true
         fail_on="error",
         min_confidence="low",
         pedantic=True,
+        baseline=root / "known.json",
+        per_file_ignores=(("legacy/**", ("SO3", "double-send")),),
+        templates=(
+            ("alarm.txt", TemplatePolicy("rather twice than never", ignore=("SO301",))),
+            ("digest/*", TemplatePolicy("a digest says the same twice", repeatable=True)),
+        ),
+        helpers=Pack(
+            name=str(root / "sendonce.toml"),
+            send=(
+                Send(
+                    calls=("shop.mail.deliver",),
+                    template=("template", "template_name"),
+                    template_id=("template_id",),
+                    subject=("subject",),
+                    recipient=("to", "recipient", "recipients", "recipient_list"),
+                ),
+            ),
+            invoke=(Invoke(calls=("shop.db.later",), hop="defer", function=("|0",), decorator=True),),
+            claim=(Claim(calls=("shop.once.Claims().take",), win="not_none", key=("key|0",)),),
+        ),
         assume=Assume(workers=1, atomic_requests=False, redelivery=True),
         source=root / "sendonce.toml",
     )
@@ -60,7 +94,32 @@ redelivery = true
     ("name", "text", "said"),
     [
         ("sendonce.toml", "selct = []", r"unknown key 'selct'; did you mean 'select'\?"),
-        ("pyproject.toml", "[tool.sendonce]\nfail_on = 'error'", r"'tool.sendonce.fail_on'; did you mean 'fail-on'\?"),
+        ("pyproject.toml", "[tool.sendonce]\nfailon = 'error'", r"'tool.sendonce.failon'; did you mean 'fail-on'\?"),
+        ("sendonce.toml", "fail-on = 'error'\nfail_on = 'note'", "fail_on is there twice"),
+        ("sendonce.toml", "per-file-ignores = ['SO1']", "per-file-ignores must be a table"),
+        ("sendonce.toml", "per-file-ignores.'a b.py' = 'SO1'", r'per-file-ignores."a b.py" must be a list of texts'),
+        ("sendonce.toml", "templates.digest.repeatable = true", "templates.digest needs the key 'reason'"),
+        ("sendonce.toml", "templates.digest.reason = 'x'", "templates.digest decides nothing"),
+        (
+            "sendonce.toml",
+            "templates.digest = {repeatable = true, reason = ' '}",
+            "templates.digest.reason must be a text",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.sendonce.templates.'digest/*']\nrepeatible = true\nreason = 'x'",
+            r"""'tool.sendonce.templates."digest/\*".repeatible'; did you mean 'repeatable'\?""",
+        ),
+        ("sendonce.toml", "helpers.sends = ['a.b']", r"unknown key 'helpers.sends'; did you mean 'send'\?"),
+        ("sendonce.toml", "helpers.send = 'a.b'", "helpers.send must be a list of dotted names and tables"),
+        ("sendonce.toml", "helpers.send = ['a b']", r'helpers is wrong: send\[0\].calls\[0\]: "a b" is no shape'),
+        (
+            "sendonce.toml",
+            "helpers.reserve = [{calls = ['a.b'], wins = 'truthy'}]",
+            r'helpers is wrong: reserve\[0\].wins: unknown key; did you mean "win"\?',
+        ),
+        ("sendonce.toml", "helpers.defer = [{hop = 'defer'}]", r"defer\[0\]: missing key"),
+        ("sendonce.toml", "baseline = ''", "baseline must be a text"),
         ("pyproject.toml", "[tool.sendonce.assume]\nworker = 1", r"'tool.sendonce.assume.worker'.*mean 'workers'\?"),
         ("sendonce.toml", "select = 'SO2'", "select must be a list of texts, not 'SO2'"),
         ("sendonce.toml", "select = [2]", "select must be a list of texts"),

@@ -107,6 +107,8 @@ class Finding:
     assumes: tuple[str, ...] = ()
     fingerprint: str = ""
     suppressed: bool = False
+    silenced: tuple[Trigger, ...] = ()
+    """Triggers that a comment or the policy of a mail has taken out of it."""
 
 
 @dataclass(frozen=True, order=True)
@@ -198,3 +200,11 @@ class Report:
     """Notes that the settings keep from being shown."""
     unsure: int = 0
     """Other findings that are too unsure to be shown."""
+    baselined: int = 0
+    """Findings that the baseline knows."""
+    since: str = ""
+    """The revision after which lines had to change for a finding to be shown, if one was given."""
+    elsewhere: int = 0
+    """Findings without a step in such lines."""
+    remarks: tuple[str, ...] = ()
+    """What the user should know of the settings: patterns that fit nothing, a baseline that knows too much."""

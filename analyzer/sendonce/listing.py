@@ -49,10 +49,16 @@ def _from_git(root: Path) -> list[str] | None:
 
 def _git(root: Path, *arguments: str) -> bytes | None:
     """The output of a git command, None if it fails."""
+    done = run_git(root, *arguments)
+    return done.stdout if done is not None and done.returncode == 0 else None
+
+
+def run_git(root: Path, *arguments: str) -> subprocess.CompletedProcess[bytes] | None:
+    """A git command that reads, run in `root` without hooks and monitors; None if there is no git."""
     safe = ("-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false", "-c", f"core.hooksPath={os.devnull}")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(  # noqa: S603 - a fixed command
+        return subprocess.run(  # noqa: S603 - a fixed command
             ["git", *safe, *arguments],  # noqa: S607 - the user's own git
             cwd=root,
             env={**environment, "GIT_OPTIONAL_LOCKS": "0"},
@@ -61,7 +67,6 @@ def _git(root: Path, *arguments: str) -> bytes | None:
         )
     except OSError:
         return None
-    return done.stdout if done.returncode == 0 else None
 
 
 def _pruned(root: Path, listed: Iterable[str]) -> Iterator[str]:

@@ -10,8 +10,9 @@ from time import perf_counter
 
 from sendonce import checks, policy
 from sendonce.config import Settings, nearest
+from sendonce.discovery import Sources
 from sendonce.errors import UsageError
-from sendonce.findings import Problem, Report
+from sendonce.findings import Finding, Problem, Report
 from sendonce.frontend.collector import paused_collector
 from sendonce.packs import load_packs
 from sendonce.policy import Rule
@@ -31,28 +32,40 @@ def analyze(target: Target, settings: Settings) -> Report:
     Raises `UsageError`, `ConfigError` or `PackError` if the question itself is wrong.
     """
     started = perf_counter()
-    policy.selected_codes(settings, all_rules())  # a wrong code is told before the work, not after it
-    packs = load_packs(settings.rules)
+    policy.check_words(settings, all_rules())  # a wrong word is told before the work, not after it
+    packs = load_packs(settings.rules, helpers=settings.helpers)
     sources = target.sources(settings)
     left_out = target.left_out(sources)
+    news = policy.News.of(sources, settings)
     with paused_collector():
         analysis = analyse(sources, packs, settings)
-        sends = (send.place for send in analysis.inventory.sends)
-        known = policy.judged(checks.run_checks(analysis), sources, settings, all_rules(), sends)
-        findings = policy.shown(known, sources, settings)
+        known = [one for one in _judged(analysis, sources, settings) if target.reports(one.place.path)]
         analysis.keep()
-    live = (one for one in known if target.reports(one.place.path) and not one.suppressed)
-    hidden = [one.severity for one in live if not policy.is_shown(one, settings)]
+    hidden = [one.severity for one in known if not one.suppressed and not policy.is_shown(one, settings)]
+    new = news.among(policy.shown(known, sources, settings), is_whole=target.is_whole and not settings.options)
+    mails = {send.template.value or "" for send in analysis.inventory.sends}
     return Report(
         root=str(target.root),
-        findings=tuple(finding for finding in findings if target.reports(finding.place.path)),
+        findings=new.findings,
         inventory=analysis.inventory,
         problems=tuple(sorted({*sources.problems, *left_out, *analysis.problems})),
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
         unresolved=analysis.unresolved,
         notes=hidden.count("note"),
         unsure=len(hidden) - hidden.count("note"),
+        baselined=new.baselined,
+        since=settings.since,
+        elsewhere=new.elsewhere,
+        remarks=(*new.remarks, *(policy.idle(settings, mails) if target.is_whole else ())),
     )
+
+
+def _judged(analysis: Analysis, sources: Sources, settings: Settings) -> list[Finding]:
+    """All findings of a tree, with those that are suppressed marked."""
+    ignores = policy.read_ignores(sources) if settings.ignores else []
+    silenced = policy.silenced(analysis.paths, ignores, settings, all_rules())
+    sends = (send.place for send in analysis.inventory.sends)
+    return policy.judged(checks.run_checks(analysis, silenced), ignores, sources, settings, all_rules(), sends)
 
 
 @dataclass(frozen=True)
@@ -69,7 +82,7 @@ def call_graph(target: Target, settings: Settings, whole: bool) -> Graphed:
 
     Raises `UsageError`, `ConfigError` or `PackError` if the question itself is wrong.
     """
-    packs = load_packs(settings.rules)
+    packs = load_packs(settings.rules, helpers=settings.helpers)
     sources = target.sources(settings)
     with paused_collector():
         analysis = (linked if whole else analyse)(sources, packs, settings)
@@ -92,7 +105,7 @@ def timelines(target: Target, settings: Settings, what: str | tuple[str, int]) -
 
     Raises `UsageError` if nothing on a way to a mail is meant, `ConfigError` or `PackError` as `analyze` does.
     """
-    packs = load_packs(settings.rules)
+    packs = load_packs(settings.rules, helpers=settings.helpers)
     sources = target.sources(settings)
     with paused_collector():
         analysis = analyse(sources, packs, settings)
@@ -101,7 +114,7 @@ def timelines(target: Target, settings: Settings, what: str | tuple[str, int]) -
         )
         if not paths and sources.files:
             raise UsageError(_not_found(analysis, what))
-        findings = policy.apply(checks.run_checks(analysis), sources, settings, all_rules())
+        findings = policy.shown(_judged(analysis, sources, settings), sources, settings)
         made = timeline.Timelines(analysis, tuple(findings))
         found = tuple(made.of(path) for path in paths)
         analysis.keep()

@@ -31,6 +31,11 @@ class Target:
     within: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the tree is read and reported."""
+        return not self.only and not self.within
+
     def reports(self, path: str) -> bool:
         """Whether findings in this file are reported."""
         return not self.only or any(path == name or path.startswith(f"{name}/") for name in self.only)

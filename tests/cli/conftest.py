@@ -10,6 +10,7 @@ from examples import INVENTORY, RULES, STATS
 from sendonce import run
 from sendonce.cli import main
 from sendonce.findings import Finding, Inventory, Place, Problem, Related, Stats
+from sendonce.program.paths import Path
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> Cli:
 class FakeAnalysis:
     findings: tuple[Finding, ...] = ()
     inventory: Inventory = INVENTORY
+    paths: tuple[Path, ...] = ()
     problems: tuple[Problem, ...] = ()
     stats: Stats = STATS
     unresolved: tuple[Related, ...] = (Related(Place("shop/views.py", 4), "handler(order)"),)
@@ -57,9 +59,9 @@ def core(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def put(*findings: Finding, **changes: Any) -> None:
         analysis = FakeAnalysis(findings, **changes)
         load_packs = run.load_packs
-        monkeypatch.setattr(run, "load_packs", lambda extra: load_packs(extra) if extra else None)  # for speed
+        monkeypatch.setattr(run, "load_packs", lambda extra, helpers: load_packs(extra) if extra else None)  # for speed
         monkeypatch.setattr(run, "analyse", lambda sources, packs, settings: analysis)
         monkeypatch.setattr(run.checks, "RULES", RULES)
-        monkeypatch.setattr(run.checks, "run_checks", lambda given: given.findings)
+        monkeypatch.setattr(run.checks, "run_checks", lambda given, silenced: given.findings)
 
     return put

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
 from sendonce.checks import (
     agent_tool_sends,
     batch_retry,
@@ -45,7 +49,7 @@ from sendonce.checks import (
     webhook_without_event_id,
 )
 from sendonce.checks.base import Rule
-from sendonce.findings import Finding
+from sendonce.findings import Finding, Place, Trigger
 from sendonce.program.analysis import Analysis
 from sendonce.program.paths import Path
 
@@ -93,14 +97,36 @@ RULES: tuple[Rule, ...] = (
 )
 """Rules that replace others come before them."""
 
+_NOTHING: Mapping[str, frozenset[Path]] = MappingProxyType({})
 
-def run_checks(analysis: Analysis) -> tuple[Finding, ...]:
-    """All findings, by place and code; a rule does not speak of paths that a stronger one has explained."""
+
+def run_checks(analysis: Analysis, silenced: Mapping[str, frozenset[Path]] = _NOTHING) -> tuple[Finding, ...]:
+    """All findings, by place and code; a rule does not speak of paths that a stronger one has explained.
+
+    Nor of those that are `silenced` for its code: a finding that rests on these alone is marked as suppressed.
+    """
     found: list[Finding] = []
     explained: dict[str, set[Path]] = {}
     for rule in RULES:
-        for fault in rule.check(analysis, frozenset(explained.get(rule.code, ()))):
-            found.append(fault.finding)
-            for code in rule.replaces:
-                explained.setdefault(code, set()).update(fault.explains)
+        spoken = frozenset(explained.get(rule.code, ()))
+        faults = tuple(rule.check(analysis, spoken))
+        for code in rule.replaces:
+            explained.setdefault(code, set()).update(*(fault.explains for fault in faults))
+        findings = [fault.finding for fault in faults]
+        if findings and rule.code in silenced:
+            paths = tuple(path for path in analysis.paths if path not in silenced[rule.code])
+            rest = rule.check(replace(analysis, paths=paths), spoken)
+            findings = _merged(findings, [fault.finding for fault in rest])
+        found.extend(findings)
     return tuple(sorted(found, key=lambda finding: (finding.place, finding.code, finding.message)))
+
+
+def _merged(whole: list[Finding], rest: list[Finding]) -> list[Finding]:
+    """The findings of the paths that are left; those that are gone are suppressed, and it is told what others lost."""
+    triggers: dict[Place, set[Trigger]] = {}
+    for finding in whole:
+        triggers.setdefault(finding.place, set()).update(finding.triggers)
+    left = {finding.place for finding in rest}
+    gone = [replace(finding, suppressed=True) for finding in whole if finding.place not in left]
+    lost = [tuple(sorted(triggers.get(finding.place, set()) - set(finding.triggers))) for finding in rest]
+    return [*gone, *(replace(one, silenced=triggers) for one, triggers in zip(rest, lost, strict=True))]

@@ -17,6 +17,7 @@ from sendonce.cli.options import (
     require_files,
     start_of,
     tell_problems,
+    tell_remarks,
     tell_unresolved,
 )
 from sendonce.cli.streams import on_terminal, tell, write
@@ -29,6 +30,8 @@ from sendonce.target import Target, target_of
 
 _PATH = GivenPath()
 _SEVERITIES = click.Choice(get_args(Severity))
+_KEYS = tuple("select ignore extend-select fail-on min-confidence pedantic baseline since no-ignores".split())
+"""The options that stand for settings."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,9 @@ class Choice:
     exit_zero: bool
     statistics: bool
     no_ignores: bool
+    baseline: Path | None
+    since: str | None
+    show_settings: bool
     show_files: bool
     allow_empty: bool
     strict: bool
@@ -54,7 +60,7 @@ class Choice:
         """The settings with these options; `--select` sets aside what the file selects and ignores."""
         if self.select:
             settings = replace(settings, ignore=(), extend_select=())
-        given = (key for key in ("select", "ignore", "extend-select") if getattr(self, key.replace("-", "_")))
+        given = (key for key in _KEYS if getattr(self, key.replace("-", "_")))
         return replace(
             settings,
             select=_words(self.select) or settings.select,
@@ -63,6 +69,8 @@ class Choice:
             fail_on=self.fail_on or settings.fail_on,
             min_confidence=self.min_confidence or settings.min_confidence,
             pedantic=settings.pedantic or self.pedantic,
+            baseline=self.baseline or settings.baseline,
+            since=self.since or "",
             ignores=not self.no_ignores,
             options=frozenset(given),
         )
@@ -80,7 +88,10 @@ class Choice:
 @click.option("--output-file", type=_PATH, help="Write the report to this file.")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even with findings.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule.")
-@click.option("--no-ignores", is_flag=True, help="Report what comments silence, too.")
+@click.option("--no-ignores", is_flag=True, help="Report what comments and the configuration silence, too.")
+@click.option("--baseline", type=_PATH, help="Leave out the findings that this file knows (see `sendonce baseline`).")
+@click.option("--since", metavar="REV", help="Only findings with a step in lines changed since this git revision.")
+@click.option("--show-settings", is_flag=True, help="Show the settings that hold, where each comes from, and stop.")
 @click.option("--show-files", is_flag=True, help="List the files that would be read, their role and module, and stop.")
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 if there are no Python files.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file could not be read or parsed.")
@@ -107,6 +118,8 @@ def command(
     choice = Choice(**only_here)
     target = target_of(paths)
     settings = choice.over(common.settings(target, start_of(paths, target)))
+    if choice.show_settings:
+        return _show_settings(settings, choice)
     if choice.show_files:
         return _show_files(target, settings, choice)
     return _check(target, settings, common, choice)
@@ -120,6 +133,7 @@ def _check(target: Target, settings: Settings, common: Common, choice: Choice) -
     with progress(common.quiet):
         report = analyze(target, settings)
     tell_problems(report.problems)
+    tell_remarks(report)
     if not choice.allow_empty:
         require_files(report.stats.files, target, settings)
     if common.verbose:
@@ -140,6 +154,21 @@ def _tell_statistics(report: Report) -> None:
 
     for line in statistics(report):
         tell(line)
+
+
+def _show_settings(settings: Settings, choice: Choice) -> int:
+    from sendonce.config.shown import written
+    from sendonce.policy import check_words, selected_codes
+    from sendonce.report import harmless
+    from sendonce.report.text import visible
+    from sendonce.run import all_rules
+
+    rules = all_rules()
+    check_words(settings, rules)
+    chosen = selected_codes(settings, rules)
+    lines = [*written(settings), f"# rules in force: {', '.join(sorted(chosen)) or 'none'}"]
+    write(harmless("".join(f"{visible(line)}\n" for line in lines)), choice.output_file)
+    return 0
 
 
 def _show_files(target: Target, settings: Settings, choice: Choice) -> int:

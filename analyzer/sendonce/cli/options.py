@@ -128,6 +128,14 @@ def tell_problems(problems: Sequence[Problem]) -> None:
         tell(f"sendonce: {visible(problem.path)}{line}: {visible(problem.message)}")
 
 
+def tell_remarks(report: Report) -> None:
+    """Says on standard error what the user should know of the settings."""
+    from sendonce.report.text import visible
+
+    for remark in report.remarks:
+        tell(f"sendonce: {visible(remark)}")
+
+
 def tell_unresolved(report: Report) -> None:
     """Lists the calls that may lead to a send and were not resolved on standard error."""
     from sendonce.report.text import plural, visible

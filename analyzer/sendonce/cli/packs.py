@@ -26,7 +26,7 @@ def command(path: Path, **common_options: Any) -> int:
     common = Common(**common_options)
     target = target_of([path])
     settings = common.settings(target, start_of([path], target))
-    packs = load_packs(settings.rules)
+    packs = load_packs(settings.rules, helpers=settings.helpers)
     sources = target.sources(settings)
     tell_problems(sources.problems)
     index = WordIndex(sources)

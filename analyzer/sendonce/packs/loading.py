@@ -37,8 +37,8 @@ class Memory(Protocol):
         """Keeps a value."""
 
 
-def load_packs(extra: Sequence[Path] = (), memory: Memory | None = None) -> Packs:
-    """The shipped packs and those in the files and directories of `extra`; raises `PackError`."""
+def load_packs(extra: Sequence[Path] = (), memory: Memory | None = None, helpers: Pack | None = None) -> Packs:
+    """The shipped packs, those in the files and directories of `extra`, and `helpers`; raises `PackError`."""
     contents = [(section, path, _read(path)) for section, path in rule_files(extra)]
     digest = hashlib.sha256(repr([(section, path.name, text) for section, path, text in contents]).encode()).hexdigest()
     packs = _remembered(memory, digest, len(contents))
@@ -46,7 +46,14 @@ def load_packs(extra: Sequence[Path] = (), memory: Memory | None = None) -> Pack
         packs = [_pack(content, path) for _, path, content in contents]
         if memory is not None:
             memory.put(f"packs-{digest}", msgspec.msgpack.encode(packs))
-    files = [PackFile(section, path, pack) for (section, path, _), pack in zip(contents, packs, strict=True)]
+    shipped = shipped_rules()
+    files = [
+        PackFile(section, path, pack, own=not path.is_relative_to(shipped))
+        for (section, path, _), pack in zip(contents, packs, strict=True)
+    ]
+    if helpers is not None:
+        files.append(PackFile("project", Path(helpers.name), helpers, own=True))
+        digest = hashlib.sha256(digest.encode() + msgspec.msgpack.encode(helpers)).hexdigest()
     files.sort(key=lambda file: (file.section, file.pack.name))
     _reject_clashes(files)
     return Packs(tuple(files), digest)

@@ -58,6 +58,8 @@ class PackFile:
     section: str
     path: Path
     pack: v.Pack
+    own: bool = False
+    """Whether it is the user's, not a shipped one."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,17 @@ class Packs(Tables):
             if found:
                 return found
         return ()
+
+    @cached_property
+    def declared(self) -> frozenset[str]:
+        """What the user's packs speak of: where the tree defines it, it is taken as declared and not looked into."""
+        own = (shape for file in self.files if file.own for shape in shapes_of(file.pack))
+        return frozenset(map(self.canonical, own))
+
+    @cached_property
+    def declared_classes(self) -> frozenset[str]:
+        """The classes of which the user's packs name a method."""
+        return frozenset(shape.partition("()")[0] for shape in self.declared if "()." in shape)
 
     # -------------------------------------------------------------- words
 

@@ -1,4 +1,4 @@
-"""What of the findings is reported: selection, settled assumptions, suppression comments.
+"""What of the findings is reported: selection, settled assumptions, suppression, what is known or unchanged.
 
 `apply` is the whole of it, in two parts; the modules hold one step each.
 """
@@ -11,11 +11,32 @@ from sendonce.config import Settings
 from sendonce.discovery import Sources
 from sendonce.findings import CONFIDENCES, SEVERITIES, Finding, Place, Severity
 from sendonce.policy.assumptions import settled
+from sendonce.policy.baseline import Baseline, baseline_of, load_baseline
+from sendonce.policy.files import file_ignores, without_files
 from sendonce.policy.fingerprint import stamped
+from sendonce.policy.news import News
 from sendonce.policy.selection import Rule, selected_codes
-from sendonce.policy.suppression import RULES, read_ignores, suppressed
+from sendonce.policy.silence import idle, policies, silenced
+from sendonce.policy.suppression import RULES, Ignore, read_ignores, suppressed
 
-__all__ = ["RULES", "Rule", "apply", "fails", "is_shown", "judged", "selected_codes", "shown"]
+__all__ = [
+    "RULES",
+    "Baseline",
+    "News",
+    "Rule",
+    "apply",
+    "baseline_of",
+    "check_words",
+    "fails",
+    "idle",
+    "is_shown",
+    "judged",
+    "load_baseline",
+    "read_ignores",
+    "selected_codes",
+    "shown",
+    "silenced",
+]
 
 
 def apply(
@@ -26,11 +47,13 @@ def apply(
     sends: Iterable[Place] = (),
 ) -> list[Finding]:
     """The findings to report: those of `judged` that are `shown`."""
-    return shown(judged(findings, sources, settings, rules, sends), sources, settings)
+    ignores = read_ignores(sources) if settings.ignores else []
+    return shown(judged(findings, ignores, sources, settings, rules, sends), sources, settings)
 
 
 def judged(
     findings: Iterable[Finding],
+    ignores: Sequence[Ignore],
     sources: Sources,
     settings: Settings,
     rules: Sequence[Rule],
@@ -38,12 +61,21 @@ def judged(
 ) -> list[Finding]:
     """The findings of the chosen rules, with assumptions settled; suppressed ones are marked.
 
-    `rules` are all rules, those of this package included; `sends` the places of all
-    sends. Raises `ConfigError` for a code or name in the settings that no rule has.
+    `ignores` are the comments, `rules` all rules, those of this package included; `sends` the places
+    of all sends. Raises `ConfigError` for a code or name in the settings that no rule has.
     """
     chosen = selected_codes(settings, rules)
     kept = settled((finding for finding in findings if finding.code in chosen), settings.assume)
-    return suppressed(kept, read_ignores(sources), rules, chosen, sends) if settings.ignores else list(kept)
+    if not settings.ignores:
+        return kept
+    return without_files(suppressed(kept, ignores, rules, chosen, sends), sources.root, settings, rules)
+
+
+def check_words(settings: Settings, rules: Sequence[Rule]) -> None:
+    """Raises `ConfigError` for a code or name in the settings that no rule has: before the work, not after it."""
+    selected_codes(settings, rules)
+    file_ignores(settings, rules)
+    list(policies(settings, rules))
 
 
 def shown(findings: Iterable[Finding], sources: Sources, settings: Settings) -> list[Finding]:

@@ -34,7 +34,12 @@ def _order(finding: Finding) -> tuple[object, ...]:
 
 
 def _identity(finding: Finding, lines: Lines) -> tuple[str, ...]:
+    line = line_of(finding, lines)
+    return (finding.code, finding.place.path, finding.function, finding.template or "", line)
+
+
+def line_of(finding: Finding, lines: Lines) -> str:
+    """The text of a finding's first line, with single blanks."""
     text = lines(finding.place.path)
     number = finding.place.line
-    line = " ".join(text[number - 1].split()) if 0 < number <= len(text) else ""
-    return (finding.code, finding.place.path, finding.function, finding.template or "", line)
+    return " ".join(text[number - 1].split()) if 0 < number <= len(text) else ""

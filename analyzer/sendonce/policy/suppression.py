@@ -101,11 +101,16 @@ def suppressed(
 
     `sends` are the places of all sends of the tree: where a trace passes one, a comment silences it.
     """
-    meaning = {word: rule.code for rule in rules for word in (rule.code, rule.name)}
-    book = _Book(ignores, meaning, sends)
+    codes = meaning(rules)
+    book = _Book(ignores, codes, sends)
     marked = [book.judge(finding) for finding in findings]
-    about_comments = [*_bad(ignores, meaning), *_unused(ignores, meaning, book.used, chosen)]
+    about_comments = [*_bad(ignores, codes), *_unused(ignores, codes, book.used, chosen)]
     return marked + [book.judge(finding) for finding in about_comments if finding.code in chosen]
+
+
+def meaning(rules: Sequence[Rule]) -> dict[str, str]:
+    """The code that each whole code or name means."""
+    return {word: rule.code for rule in rules for word in (rule.code, rule.name)}
 
 
 def read_ignores(sources: Sources) -> list[Ignore]:
@@ -177,8 +182,10 @@ class _Book:
         silenced = [place for place in (finding.place, *sends) if self._silences(place, finding.code)]
         if silenced:
             return replace(finding, suppressed=True)
-        left = tuple(t for t in finding.triggers if not self._silences(_head(t.place), finding.code))
-        if len(left) == len(finding.triggers):
+        for trigger in finding.silenced:
+            self._silences(head(trigger.place), finding.code)
+        left = tuple(t for t in finding.triggers if not self._silences(head(t.place), finding.code))
+        if len(left) == len(finding.triggers) or finding.suppressed:
             return finding
         enough = len(left) >= _NEEDED_TRIGGERS.get(finding.code, 1)
         return replace(finding, triggers=left) if enough else replace(finding, suppressed=True)
@@ -193,7 +200,7 @@ class _Book:
         return bool(hits)
 
 
-def _head(place: Place) -> Place:
+def head(place: Place) -> Place:
     """The first line of a trigger: its span may be the whole function."""
     return Place(place.path, place.line, place.column)
 

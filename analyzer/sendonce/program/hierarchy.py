@@ -76,12 +76,17 @@ class Hierarchy:
             for cls in self.mro(id):
                 names = [shape for base in self.bases(cls.id) for shape in self._names(base)]
                 implied = self._implied(cls) if any(not self.program.packs.bases(name) for name in names) else ()
-                for shape in (*self._copied(cls), *names, *implied):
+                own = (cls.id,) if cls.id in self.program.packs.declared_classes else ()
+                for shape in (*own, *self._copied(cls), *names, *implied):
                     found.setdefault(shape)
                     for ancestor in self.program.packs.bases(shape):
                         found.setdefault(ancestor)
             self._external[id] = tuple(found)
         return self._external[id]
+
+    def is_declared(self, cls: Class, name: str) -> bool:
+        """Whether the user's packs say what a method of a class does."""
+        return f"{cls.id}().{name}" in self.program.packs.declared
 
     def _copied(self, cls: Class) -> tuple[str, ...]:
         """The library class that a class in vendored code is a copy of, if it sends: one of its name and method."""

@@ -125,6 +125,8 @@ class Providers:
                 self._look_at(function)
 
     def _look_at(self, function: Function) -> None:
+        if self._is_declared(function):
+            return
         if function.id not in self._examined:
             self._examined.add(function.id)
             self._overriding(function)
@@ -136,6 +138,12 @@ class Providers:
                 self._pass_on(function.module, site)
 
     # ------------------------------------------------------------------ what helpers are given
+
+    def _is_declared(self, function: Function) -> bool:
+        """Whether the user's packs call a function of the tree a send: what stands in it is no further one."""
+        owner = f"{function.cls.id}()." if function.cls is not None else ""
+        shape = f"{owner}{function.name}" if owner else function.dotted
+        return shape in self.packs.declared and shape in self.packs.sends
 
     def _overriding(self, function: Function) -> None:
         """A method that overrides a library's sending method (a mail backend's) is given what that is given."""

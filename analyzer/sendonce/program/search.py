@@ -179,7 +179,14 @@ class Search:
         return sorted(found)
 
     def _words(self) -> frozenset[str]:
-        return self.evaluator.packs.words - (self.posts.host_words - self.names.roots)
+        return (self.evaluator.packs.words | self._helpers) - (self.posts.host_words - self.names.roots)
+
+    @cached_property
+    def _helpers(self) -> frozenset[str]:
+        """The names of the tree's own functions and methods that the user's packs call sends."""
+        packs = self.evaluator.packs
+        shapes = (shape for shape in packs.sends if shape in packs.declared)
+        return frozenset(_last(shape) for shape in shapes if any(map(self.program.sources.by_module, _homes(shape))))
 
     def files_of_role(self, role: Role) -> list[SourceFile]:
         """The files of tests, migrations or vendored code that import a library and call what sends, by path."""
@@ -369,6 +376,12 @@ class Search:
 def _heads(shape: str) -> Iterator[str]:
     """The objects on the way to the method that a shape ends in: `a.B()` and `a.B().c()` of `a.B().c().d`."""
     return (shape[: match.end()] for match in re.finditer(r"\(\)(?=\.)", shape))
+
+
+def _homes(shape: str) -> Iterator[str]:
+    """The modules in which what a shape names may be defined."""
+    parts = shape.partition("(")[0].split(".")
+    return (".".join(parts[:end]) for end in range(1, len(parts)))
 
 
 def _last(dotted: str) -> str:

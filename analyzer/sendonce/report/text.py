@@ -107,6 +107,10 @@ def summary(report: Report) -> str:
         parts.append(f"{plural(report.notes, 'note')} not shown (--pedantic)")
     if report.unsure:
         parts.append(f"{report.unsure} less sure not shown (--min-confidence low)")
+    if report.baselined:
+        parts.append(f"{report.baselined} in the baseline")
+    if report.since:
+        parts.append(f"{report.elsewhere} not in what changed since {visible(report.since)}")
     if report.unresolved:
         parts.append(f"{plural(len(report.unresolved), 'call')} not resolved (-v)")
     if report.problems:

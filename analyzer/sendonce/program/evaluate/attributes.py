@@ -133,6 +133,8 @@ class Attributes:
         if found is None:
             return unresolved
         cls, bindings = found
+        if self.hierarchy.is_declared(cls, name):
+            return unresolved
         if self.hierarchy.is_enum(id) and not isinstance(bindings[-1].node, facts.Def):
             return Attr(owner, name)
         return self._member(cls, bindings, owner, from_class=True)
@@ -197,6 +199,8 @@ class Attributes:
         found = self.hierarchy.find(id, name)
         if found is not None:
             cls, bindings = found
+            if self.hierarchy.is_declared(cls, name):
+                return
             given = self.evaluator.construction.given_field(id, owner, name)
             if given is not None:
                 yield given

@@ -90,7 +90,10 @@ class Names:
     def _binding_value(self, module: Module, cls: Class | None, binding: Binding) -> Value:
         match binding.node:
             case facts.Def():
-                return self.evaluator.decorated(self.program.function(binding.imported))
+                function = self.program.function(binding.imported)
+                if cls is None and function.dotted in self.packs.declared:
+                    return External(function.dotted)
+                return self.evaluator.decorated(function)
             case facts.Class():
                 return ClassRef(binding.imported)
             case facts.Import(name=name):
