@@ -47,6 +47,12 @@ def _from_git(root: Path) -> list[str] | None:
     return [os.fsdecode(name) for name in listing.split(b"\0") if name]
 
 
+def commit_of(root: Path) -> str:
+    """The commit that the work tree around `root` is at; empty without git or without a commit."""
+    found = _git(root, "rev-parse", "HEAD")
+    return found.decode("ascii", "replace").strip() if found else ""
+
+
 def _git(root: Path, *arguments: str) -> bytes | None:
     """The output of a git command, None if it fails."""
     done = run_git(root, *arguments)

@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from sendonce import checks, policy
+from sendonce import __version__, checks, policy
+from sendonce.audit import Audit, audited
 from sendonce.config import Settings, nearest
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
 from sendonce.findings import Finding, Problem, Report
 from sendonce.frontend.collector import paused_collector
+from sendonce.listing import commit_of
 from sendonce.packs import load_packs
 from sendonce.policy import Rule
 from sendonce.program import graph, timeline
@@ -31,6 +33,11 @@ def analyze(target: Target, settings: Settings) -> Report:
 
     Raises `UsageError`, `ConfigError` or `PackError` if the question itself is wrong.
     """
+    return _reported(target, settings)[0]
+
+
+def _reported(target: Target, settings: Settings) -> tuple[Report, Analysis]:
+    """The report on a tree, and the analysis that it is of."""
     started = perf_counter()
     policy.check_words(settings, all_rules())  # a wrong word is told before the work, not after it
     packs = load_packs(settings.rules, helpers=settings.helpers)
@@ -44,7 +51,7 @@ def analyze(target: Target, settings: Settings) -> Report:
     hidden = [one.severity for one in known if not one.suppressed and not policy.is_shown(one, settings)]
     new = news.among(policy.shown(known, sources, settings), is_whole=target.is_whole and not settings.options)
     mails = {send.template.value or "" for send in analysis.inventory.sends}
-    return Report(
+    report = Report(
         root=str(target.root),
         findings=new.findings,
         inventory=analysis.inventory,
@@ -58,6 +65,7 @@ def analyze(target: Target, settings: Settings) -> Report:
         elsewhere=new.elsewhere,
         remarks=(*new.remarks, *(policy.idle(settings, mails) if target.is_whole else ())),
     )
+    return report, analysis
 
 
 def _judged(analysis: Analysis, sources: Sources, settings: Settings) -> list[Finding]:
@@ -127,3 +135,9 @@ def _not_found(analysis: Analysis, what: str | tuple[str, int]) -> str:
         return f"no known way to a mail goes over {what[0]}:{what[1]}; `sendonce inventory` lists sends and triggers"
     names = sorted({path.mail.template.value or "" for path in analysis.paths if path.mail.template is not None})
     return f"no mail with a known trigger is called {what!r}{nearest(what, names)}; `sendonce inventory` lists them"
+
+
+def audit(target: Target, settings: Settings) -> Audit:
+    """The audit of a tree, notes included. Raises `UsageError`, `ConfigError` or `PackError` as `analyze` does."""
+    report, analysis = _reported(target, replace(settings, pedantic=True))
+    return audited(target.root.name, analysis, report, __version__, commit_of(target.root))

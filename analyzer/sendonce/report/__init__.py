@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from sendonce.findings import Report
 
 if TYPE_CHECKING:
+    from sendonce.audit import Audit
     from sendonce.program.graph import CallGraph
     from sendonce.program.timeline import Timeline
 
@@ -20,6 +21,8 @@ InventoryFormat = Literal["text", "json"]
 INVENTORY_FORMATS: tuple[InventoryFormat, ...] = ("text", "json")
 TraceFormat = Literal["text", "json"]
 TRACE_FORMATS: tuple[TraceFormat, ...] = ("text", "json")
+AuditFormat = Literal["html", "markdown", "json"]
+AUDIT_FORMATS: tuple[AuditFormat, ...] = ("html", "markdown", "json")
 GraphFormat = Literal["json", "dot", "mermaid", "graphml"]
 GRAPH_FORMATS: tuple[GraphFormat, ...] = ("json", "dot", "mermaid", "graphml")
 
@@ -78,3 +81,9 @@ def render_timelines(format_: TraceFormat, timelines: Sequence[Timeline], view: 
     """Timelines as text that ends in a line break."""
     text: str = import_module(f"sendonce.report.trace_{format_}").render(timelines, view)
     return harmless(text) if format_ == "text" else text
+
+
+def render_audit(format_: AuditFormat, audit: Audit, view: View) -> str:
+    """An audit as text that ends in a line break."""
+    text: str = import_module(f"sendonce.report.audit_{format_}").render(audit, view)
+    return text
