@@ -5,6 +5,7 @@ files ──index──▶ slice ──parse──▶ facts ──link──▶ 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -15,8 +16,9 @@ from sendonce.discovery import Sources
 from sendonce.errors import UsageError
 from sendonce.findings import Finding, Problem, Report
 from sendonce.frontend.collector import paused_collector
+from sendonce.incidents import Incident, LogNames, laid_over
 from sendonce.listing import commit_of
-from sendonce.packs import load_packs
+from sendonce.packs import Packs, load_packs
 from sendonce.policy import Rule
 from sendonce.program import graph, timeline
 from sendonce.program.analysis import Analysis, analyse, linked
@@ -106,6 +108,13 @@ class Traced:
     timelines: tuple[timeline.Timeline, ...]
     files: int
     problems: tuple[Problem, ...]
+    names: LogNames
+
+
+def incident(traced: Traced, lines: Iterable[str]) -> Incident:
+    """What the lines of a log tell of timelines."""
+    mails = {one.path.mail.template.value for one in traced.timelines if one.path.mail.template is not None}
+    return laid_over(traced.timelines, (mail for mail in mails if mail), lines, traced.names)
 
 
 def timelines(target: Target, settings: Settings, what: str | tuple[str, int]) -> Traced:
@@ -126,7 +135,21 @@ def timelines(target: Target, settings: Settings, what: str | tuple[str, int]) -
         made = timeline.Timelines(analysis, tuple(findings))
         found = tuple(made.of(path) for path in paths)
         analysis.keep()
-    return Traced(found, len(sources.files), tuple(sorted({*sources.problems, *analysis.problems})))
+    problems = tuple(sorted({*sources.problems, *analysis.problems}))
+    return Traced(found, len(sources.files), problems, _log_names(packs))
+
+
+def _log_names(packs: Packs) -> LogNames:
+    """The names under which log lines carry what a mail is known by."""
+    rows = [row for pack in packs.packs for row in pack.log]
+    events = frozenset(name for row in rows for name in row.event)
+    runs = frozenset(name for row in rows for name in row.correlation) - events
+    return LogNames(
+        runs,
+        events,
+        frozenset(name for row in rows for name in row.recipient),
+        frozenset(name for row in rows for name in row.what),
+    )
 
 
 def _not_found(analysis: Analysis, what: str | tuple[str, int]) -> str:

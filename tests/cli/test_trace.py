@@ -40,6 +40,9 @@ Your receipt  sent at views.py:9
    4 send         views.py:9  views.receipt  django.core.mail.send_mail
                   9 | send_mail("Your receipt", "", None, [order.email])
 
+  Logged on the way: pk, the mail or event
+  Not logged: an id of the run (request, task or event)
+
   Can double here:
     SO301 no-reservation: warning, high confidence  views.py:9
       Why: """
@@ -71,6 +74,8 @@ def test_json_has_the_same(cli, root):
         "confidence": "high",
         "in_transaction": False,
         "guarded": False,
+        "logged": {"runs": [], "objects": ["pk"], "mail_or_event": True},
+        "not_logged": ["an id of the run (request, task or event)"],
     }
 
 

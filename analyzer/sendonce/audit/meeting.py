@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import networkx as nx
-
 from sendonce.program.held import Site
 from sendonce.program.paths import Path
 
@@ -38,6 +36,8 @@ def meeting(paths: Sequence[Path], in_job: bool = False) -> tuple[Site, ...]:
 
 def _dominators(paths: Sequence[Path]) -> list[Site]:
     """The calls that are on every path, outermost first: the dominators of acceptance from the triggers."""
+    import networkx as nx  # slow to import, and only an audit needs it
+
     graph = nx.DiGraph()
     for path in paths:
         sites = [_ROOT, *dict.fromkeys(path.sites()), _SINK]

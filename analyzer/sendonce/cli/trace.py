@@ -31,15 +31,19 @@ _LINE = re.compile(r"(.+\.pyw?):(\d+)(?::\d+)?$")
 @click.argument("path", type=GivenPath(), default=Path())
 @click.option("--output-format", type=click.Choice(TRACE_FORMATS), default="text", show_default=True)
 @click.option("--output-file", type=GivenPath(), help="Write the timelines to this file.")
+@click.option("--log", type=GivenPath(), help="Lay the lines of this log (JSON or key=value) over the ways.")
 @analysis_options
-def command(what: str, path: Path, output_format: TraceFormat, output_file: Path | None, **common_options: Any) -> int:
+def command(
+    what: str, path: Path, output_format: TraceFormat, output_file: Path | None, log: Path | None, **common_options: Any
+) -> int:
     """Show every way from a trigger to a mail as a timeline.
 
     WHAT is the name of a mail (its template, as `sendonce inventory` lists it, or a part of that) or FILE:LINE,
-    which means all ways over that line.
+    which means all ways over that line. With --log it is told which way each attempt in a log took, which attempts
+    are for one event, and where the second came from.
     """
-    from sendonce.report import render_timelines
-    from sendonce.run import timelines
+    from sendonce.report import render_incident, render_timelines
+    from sendonce.run import incident, timelines
 
     common = Common(**common_options)
     target = target_of([path])
@@ -51,7 +55,15 @@ def command(what: str, path: Path, output_format: TraceFormat, output_file: Path
     tell_problems(traced.problems)
     require_files(traced.files, target, settings)
     view = View(Sources(target.root).lines, common.colored(output_file is None and on_terminal()))
-    write(render_timelines(output_format, traced.timelines, view), output_file)
+    if log is None:
+        write(render_timelines(output_format, traced.timelines, view), output_file)
+        return 0
+    try:
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            told = incident(traced, lines)
+    except OSError as error:
+        raise UsageError(f"--log: {log} cannot be read: {error.strerror}") from error
+    write(render_incident(output_format, told, traced.timelines, view), output_file)
     return 0
 
 

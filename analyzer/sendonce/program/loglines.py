@@ -38,6 +38,15 @@ class Told:
         return Told(self.who or other.who, self.what or other.what)
 
 
+@dataclass(frozen=True)
+class Names:
+    """What the log calls on a path name: the ids of runs and of objects (sorted), and whether the mail or event."""
+
+    runs: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
+    what: bool = False
+
+
 class LogLines:
     """Answers for paths."""
 
@@ -47,6 +56,18 @@ class LogLines:
         self.packs = evaluator.packs
         self.flows = flows
         self.linker = linker
+
+    def names(self, calls: Iterable[Call]) -> Names:
+        """What some log calls name, the loggers' bindings included."""
+        runs: set[str] = set()
+        objects: set[str] = set()
+        what = False
+        for call in calls:
+            shown = [name.lower() for name in self._named(call)]
+            runs.update(name for name in shown if name in self._of("correlation"))
+            objects.update(name for name in shown if name in self._of("entity") or _ID.search(name) is not None)
+            what = what or (self._told(call) | self._bound_before(call.func)).what
+        return Names(tuple(sorted(runs)), tuple(sorted(objects - runs)), what)
 
     def is_traced(self, path: Path) -> bool:
         """Whether a log line that is surely written before the send, in the run that sends, can be traced."""
@@ -112,12 +133,15 @@ class LogLines:
     # ------------------------------------------------------------------ what it says
 
     def _told(self, call: Call) -> Told:
-        names = [name for name in call.names if name not in ("", "*", "**", "extra", "exc_info", "stack_info")]
-        names += [name for arg in call.args for name in self._names(arg)]
-        lower = [name.lower() for name in names]
+        lower = [name.lower() for name in self._named(call)]
         who = any(name in self._ids or _ID.search(name) is not None for name in lower)
         what = any(name in self._whats for name in lower)
         return Told(who, what or any(self._says_what(text) for arg in call.args[:2] for text in _texts(arg)))
+
+    def _named(self, call: Call) -> list[str]:
+        """The names of what a log call shows: of its arguments and of what they are."""
+        names = [name for name in call.names if name not in ("", "*", "**", "extra", "exc_info", "stack_info")]
+        return names + [name for arg in call.args for name in self._names(arg)]
 
     def _says_what(self, text: str) -> bool:
         """Whether the written part of a line has a word that names more than that something is sent."""

@@ -6,20 +6,33 @@ where on the way it may begin again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sendonce import facts
 from sendonce.findings import Finding, Place, Step
 from sendonce.program import held as h
 from sendonce.program.analysis import Analysis
 from sendonce.program.held import Site
+from sendonce.program.loglines import Names
 from sendonce.program.paths import Path, place_of, trace
 from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Const, Text, Value
 
+_FILLED_IN = re.compile(r"%\(?\w*\)?[-+ #0]*\d*(?:\.\d+)?[sdrifxegu]|\{[^{}\s]*\}")
+"""Where the logging module, or a logger in the style of `str.format`, puts a value into a text."""
+
 _SAME_RUN = ("call", "trigger")
 """Hops behind which a run comes back to what stands after the call."""
+
+
+@dataclass(frozen=True)
+class Logged:
+    """A log call on a path and the written pieces of its text, with None for what is filled in."""
+
+    place: Place
+    pieces: tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
@@ -29,6 +42,20 @@ class Timeline:
     path: Path
     steps: tuple[Step, ...]
     findings: tuple[Finding, ...] = ()
+    logged: tuple[Logged, ...] = ()
+    """The log lines among the steps, in their order."""
+    names: Names = field(default_factory=Names)
+    """What those lines name."""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """What an incident would ask for and no line on the way tells."""
+        wanted = (
+            (self.names.runs, "an id of the run (request, task or event)"),
+            (self.names.objects, "an id of the object that the mail is about"),
+            (self.names.what, "the name of the mail or event"),
+        )
+        return tuple(words for told, words in wanted if not told)
 
 
 class Timelines:
@@ -42,7 +69,16 @@ class Timelines:
 
     def of(self, path: Path) -> Timeline:
         """The timeline of a path."""
-        return Timeline(path, tuple(self._steps(path)), tuple(one for one in self.findings if _rests_on(one, path)))
+        steps = tuple(self._steps(path))
+        calls = {place_of(site): site for site in self._log_sites(path)}
+        lines = [calls[step.place] for step in steps if step.hop == "log" and step.place in calls]
+        return Timeline(
+            path,
+            steps,
+            tuple(one for one in self.findings if _rests_on(one, path)),
+            tuple(Logged(place_of(site), self._pieces(site)) for site in lines),
+            self.analysis.log_lines.names(site.call for site in lines),
+        )
 
     def _steps(self, path: Path) -> Iterator[Step]:
         """The steps of the trace, what repeats a part before that part, log lines where they are written."""
@@ -58,7 +94,7 @@ class Timelines:
             yield from _merged(ahead, [self._log(one) for one in self._before(site) if one not in told])
             told.update(self._before(site))
         yield from rest
-        yield from self._afterwards(path)
+        yield from map(self._log, self._afterwards(path))
 
     def _retries(self, path: Path) -> dict[Site, list[Step]]:
         """What runs a part of the path again, by the first call of that part."""
@@ -78,7 +114,13 @@ class Timelines:
         done = (fact.site for fact in h.oldest_first(site.held) if isinstance(fact, h.Done))
         return [one for one in done if self._logs(one)]
 
-    def _afterwards(self, path: Path) -> Iterator[Step]:
+    def _log_sites(self, path: Path) -> Iterator[Site]:
+        """The log calls on the way and afterwards."""
+        for site in path.sites():
+            yield from self._before(site)
+        yield from self._afterwards(path)
+
+    def _afterwards(self, path: Path) -> Iterator[Site]:
         """The log calls that are surely made when the send has returned, in the run that sends."""
         sites = list(path.sites())
         hops = [crossing.hop for crossing in path.crossings()]
@@ -86,7 +128,7 @@ class Timelines:
             site = sites[number]
             for one in self.analysis.flows.of(self.program.function(site.function)).sites:
                 if one.index > site.index and self._logs(one) and _is_done(site, one) and _is_certain(one, site):
-                    yield self._log(one)
+                    yield one
             if number and hops[number - 1] not in _SAME_RUN:
                 return
 
@@ -97,6 +139,19 @@ class Timelines:
         level = site.call.func.name if isinstance(site.call.func, Attr) else ""
         words = _shown(self.evaluator.resolve(site.call.args[0])) if site.call.args else ""
         return Step("log", place_of(site), self._name(site), " ".join(filter(None, (level, words))))
+
+    def _pieces(self, site: Site) -> tuple[str | None, ...]:
+        """The written pieces of a log line; of a text with `%s` in it, what stands between."""
+        value = self.evaluator.resolve(site.call.args[0]) if site.call.args else None
+        parts = value.pieces if isinstance(value, Text) else (value,)
+        found: list[str | None] = []
+        for part in parts:
+            if isinstance(part, Const) and isinstance(part.value, str):
+                for number, text in enumerate(_FILLED_IN.split(part.value)):
+                    found += [None, text] if number else [text]
+            else:
+                found.append(None)
+        return tuple(found)
 
     def _name(self, site: Site) -> str:
         return self.program.function(site.function).dotted

@@ -12,6 +12,7 @@ from sendonce.findings import Report
 
 if TYPE_CHECKING:
     from sendonce.audit import Audit
+    from sendonce.incidents import Incident
     from sendonce.program.graph import CallGraph
     from sendonce.program.timeline import Timeline
 
@@ -87,3 +88,9 @@ def render_audit(format_: AuditFormat, audit: Audit, view: View) -> str:
     """An audit as text that ends in a line break."""
     text: str = import_module(f"sendonce.report.audit_{format_}").render(audit, view)
     return text
+
+
+def render_incident(format_: TraceFormat, incident: Incident, timelines: Sequence[Timeline], view: View) -> str:
+    """What a log tells of a mail as text that ends in a line break."""
+    text: str = import_module(f"sendonce.report.incident_{format_}").render(incident, timelines, view)
+    return harmless(text) if format_ == "text" else text

@@ -18,7 +18,7 @@ def render(timelines: Sequence[Timeline], view: View) -> str:
 
 
 def _timeline(timeline: Timeline) -> dict[str, Any]:
-    path = timeline.path
+    path, names = timeline.path, timeline.names
     template, provider = path.mail.template, path.mail.provider
     send = path.mail.bound.place if path.mail.bound is not None else place_of(path.send)
     name = None if template is None else template.value
@@ -31,6 +31,8 @@ def _timeline(timeline: Timeline) -> dict[str, Any]:
         "in_transaction": path.mail.transaction is not None,
         "guarded": path.mail.guard is not None,
         "trace": [step(one) for one in timeline.steps],
+        "logged": {"runs": list(names.runs), "objects": list(names.objects), "mail_or_event": names.what},
+        "not_logged": list(timeline.missing),
         "findings": [_finding(finding) for finding in timeline.findings],
     }
 

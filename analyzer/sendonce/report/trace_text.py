@@ -25,11 +25,20 @@ def _timeline(timeline: Timeline, view: View, paint: Paint) -> Iterator[str]:
     yield ""
     for number, step in enumerate(timeline.steps, 1):
         yield from numbered(number, step, view.lines(step.place.path), paint)
+    yield ""
+    yield f"  Logged on the way: {', '.join(map(visible, _logged(timeline))) or 'nothing that names a run or object'}"
+    if timeline.missing:
+        yield f"  Not logged: {'; '.join(timeline.missing)}"
     if timeline.findings:
         yield ""
         yield "  Can double here:"
         for finding in timeline.findings:
             yield from _finding(finding, paint)
+
+
+def _logged(timeline: Timeline) -> list[str]:
+    """The names of what the log lines on the way carry."""
+    return [*timeline.names.runs, *timeline.names.objects, *(["the mail or event"] if timeline.names.what else [])]
 
 
 def _title(path: Path, paint: Paint) -> Iterator[str]:

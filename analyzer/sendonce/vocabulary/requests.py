@@ -43,6 +43,10 @@ class Log(Entry, frozen=True, kw_only=True):
     """Calls whose keyword arguments stand in every later line."""
     correlation: tuple[str, ...] = ()
     """Names of a field or attribute that identify the run."""
+    event: tuple[str, ...] = ()
+    """Those of them that a second run for the same event has again."""
+    recipient: tuple[str, ...] = ()
+    """Names that say whom the mail goes to."""
     entity: tuple[str, ...] = ()
     """Names that identify the object."""
     what: tuple[str, ...] = ()
