@@ -12,7 +12,7 @@ from sendonce.audit.model import Audit, Mail, Picture
 from sendonce.findings import SEVERITIES, Place, TriggerKind
 from sendonce.report import View
 from sendonce.report.audit_svg import drawn
-from sendonce.report.audit_words import cell, headline, outcome_words, source_line
+from sendonce.report.audit_words import cell, headline, kind_name, outcome_words, source_line
 from sendonce.report.text import plural, visible
 
 MOST_WAYS = 5
@@ -31,7 +31,13 @@ def render(audit: Audit, view: View) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        name=_name, sentence=_sentence, at=_at, plural=plural, picture=_picture, source=partial(source_line, view.lines)
+        name=_name,
+        sentence=_sentence,
+        at=_at,
+        kind_name=kind_name,
+        plural=plural,
+        picture=_picture,
+        source=partial(source_line, view.lines),
     )
     environment.globals.update(cell=cell, outcome_words=outcome_words, most_ways=MOST_WAYS)
     return environment.get_template("audit.html.jinja").render(

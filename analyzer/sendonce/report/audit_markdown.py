@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sendonce.audit.model import LANES, Audit, Mail, Picture, Practice, Repair
 from sendonce.findings import Finding, Place
 from sendonce.report import View
-from sendonce.report.audit_words import cell, headline, outcome_words
+from sendonce.report.audit_words import cell, headline, kind_name, outcome_words
 from sendonce.report.text import plural, visible
 
 LONGEST_NAME = 160
@@ -71,7 +71,7 @@ def _repair(repair: Repair, how: str) -> Iterator[str]:
 
 
 def _matrix(audit: Audit) -> Iterator[str]:
-    yield f"| mail | {' | '.join(kind.replace('_', ' ') for kind in audit.kinds)} |"
+    yield f"| mail | {' | '.join(kind_name(kind) for kind in audit.kinds)} |"
     yield f"| --- |{' --- |' * len(audit.kinds)}"
     for mail in audit.mails:
         cells = (cell(mail, kind) for kind in audit.kinds)
@@ -93,7 +93,7 @@ def _mail(mail: Mail) -> Iterator[str]:
         states = ((way.guarded, "guarded"), (way.in_transaction, "in a transaction"), (way.repeats, "may run again"))
         told = "".join(f", {word}" for holds, word in states if holds)
         detail = f" {_text(way.trigger.detail)}" if way.trigger.detail else ""
-        kind = way.trigger.kind.replace("_", " ")
+        kind = kind_name(way.trigger.kind)
         yield from ("", f"From {kind} {_code(way.trigger.function)}{detail}{told}:", "")
         for number, step in enumerate(way.steps, 1):
             note = f" {_text(step.note)}" if step.note else ""

@@ -32,6 +32,11 @@ class Cell:
         return plural(self.ways, "way") + (f": {told}" if told else "")
 
 
+def kind_name(kind: TriggerKind) -> str:
+    """A kind of trigger in words."""
+    return "public function" if kind == "unknown" else kind.replace("_", " ")
+
+
 def cell(mail: Mail, kind: TriggerKind) -> Cell | None:
     """What the matrix says of a mail and a kind of trigger; None where no way of that kind leads to it."""
     ways = [way for way in mail.ways if way.trigger.kind == kind]
