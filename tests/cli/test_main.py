@@ -38,6 +38,7 @@ def test_help(cli, arguments):
 def test_help_lists_the_commands(cli):
     lines = cli("--help").out.splitlines()
     assert [line.split()[0] for line in lines[lines.index("Commands:") + 1 :]] == [
+        "audit",
         "baseline",
         "check",
         "explain",
