@@ -134,10 +134,10 @@ class WordIndex:
             answer = self._answers[key] = tuple(sorted(found))
         return answer
 
-    def defining(self, name: str) -> tuple[SourceFile, ...]:
-        """The application files in which a class or function of this name is defined, as far as text tells."""
+    def defining(self, name: str, roles: Collection[Role] = APPLICATION) -> tuple[SourceFile, ...]:
+        """The files of these roles in which a class or function of this name is defined, as far as text tells."""
         word = name.encode("utf-8", "surrogateescape")
-        return tuple(file for file in self.files_with(name) if word in self._headers_of(file).defined)
+        return tuple(file for file in self.files_with(name, roles=roles) if word in self._headers_of(file).defined)
 
     def inheriting(self, name: str) -> tuple[SourceFile, ...]:
         """The application files in which a class may inherit from one of this name, or give it another name."""

@@ -150,3 +150,86 @@ def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
     for name, wanted in (("Bad", 1), ("Good", 0)):
         files = {**project(""), "tests/test_receipt.py": head + given[name]}
         assert len(findings(files, tmp_path / name, "SO702")) == wanted, name
+
+
+HELPERS = """
+import pytest
+from shop.tasks import send_receipt
+
+
+def deliver(number):
+    send_receipt(number)
+
+
+@pytest.fixture
+def delivered():
+    send_receipt(1)
+
+
+def shown_twice(number):
+    return number
+"""
+WITH_HELPERS = {
+    "a helper of another file": """
+from steps import deliver
+
+
+def test_once(mailbox):
+    for _ in range(2):
+        deliver(1)
+    assert mailbox.to("a@x.example") == ["Receipt"]
+""",
+    "a fixture of another file": """
+from steps import deliver
+
+
+def test_once(mailbox, delivered):
+    deliver(1)
+    deliver(1)
+    assert mailbox.to("a@x.example") == ["Receipt"]
+""",
+}
+NO_PROOF = {
+    "a list of two": """
+from steps import deliver
+
+
+def test_two(mailbox):
+    for _ in range(2):
+        deliver(1)
+    assert mailbox.to("a@x.example") == ["Receipt", "Receipt"]
+""",
+    "a list of as many as there are": """
+from steps import deliver
+
+
+def test_some(mailbox, subjects):
+    for _ in range(2):
+        deliver(1)
+    assert mailbox.to("a@x.example") == [*subjects]
+""",
+    "a helper that runs something else": """
+from steps import shown_twice
+
+
+def test_shown(mailbox):
+    for _ in range(2):
+        shown_twice(1)
+    assert mailbox.to("a@x.example") == ["Receipt"]
+""",
+}
+
+
+def with_helpers(body: str) -> dict[str, str]:
+    files = {"shop/__init__.py": "", "shop/tasks.py": TASKS, "tests/steps.py": HELPERS}
+    return {**files, "tests/test_receipt.py": body.lstrip("\n")}
+
+
+@pytest.mark.parametrize("body", WITH_HELPERS.values(), ids=WITH_HELPERS)
+def test_silent_where_the_run_is_in_a_helper_of_the_tests(body: str, tmp_path: Path) -> None:
+    assert findings(with_helpers(body), tmp_path, "SO702") == []
+
+
+@pytest.mark.parametrize("body", NO_PROOF.values(), ids=NO_PROOF)
+def test_a_helper_is_no_proof_by_itself(body: str, tmp_path: Path) -> None:
+    assert [one.code for one in findings(with_helpers(body), tmp_path, "SO702")] == ["SO702"]

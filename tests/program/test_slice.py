@@ -12,7 +12,7 @@ from sendonce.discovery import discover
 from sendonce.packs import load_packs
 from sendonce.program.analysis import Analysis, analyse
 
-SAMPLES = sorted(path for path in (Path(__file__).parents[2] / "sample_repos").iterdir() if path.is_dir())
+SAMPLES = sorted(path.parent for path in (Path(__file__).parents[2] / "sample_repos").glob("*/replays"))
 
 
 def _analysis(root: Path, whole: bool) -> Analysis:

@@ -40,10 +40,8 @@ class Proofs:
 
     def is_proven(self, path: Path) -> bool:
         """Whether a test runs the trigger of a path, or a job on it, twice and asserts one message."""
-        index = self.program.index
         names = list(self._names(path))
-        named = (file for name in names for file in index.files_with(name, roles=_TESTS))
-        if any(not used.words.isdisjoint(names) for file in named for used in self._proofs(file)):
+        if any(not used.words.isdisjoint(names) for name in names for used in self._near(name)):
             return True
         return any(route in text for route in _routes(path) for used in self._near(route) for text in used.texts)
 
@@ -58,11 +56,22 @@ class Proofs:
         words = dict.fromkeys(name.strip("<>") for name in names)
         return (name for name in words if len(name) > 3 and name not in _GENERIC and name != "lambda")
 
-    def _near(self, route: str) -> Iterator[Used]:
-        """The tests of files that hold the words of a route."""
-        words = re.findall(r"\w+", route)
+    def _near(self, text: str) -> Iterator[Used]:
+        """The tests of files that hold the words of a name or a route, or that use a helper that does."""
+        words = re.findall(r"\w+", text)
         for file in self.program.index.files_with(*words, roles=_TESTS):
             yield from self._proofs(file)
+            for helper in self._helpers(file, words):
+                for other in self.program.index.files_with(helper, roles=_TESTS):
+                    yield from self._proofs(other)
+
+    def _helpers(self, file: SourceFile, words: list[str]) -> list[str]:
+        """The names of functions that mention words, in a file that helps tests and has none."""
+        if "test" in file.path.rpartition("/")[2] and not file.path.endswith("conftest.py"):
+            return []
+        module = self.program.module_of(file)
+        functions = module.functions.values() if module is not None else ()
+        return sorted({one.name for one in functions if isinstance(one.node, facts.Def) and _mentions(one, words)})
 
     # ------------------------------------------------------------------ tests
 
@@ -80,8 +89,20 @@ class Proofs:
             module = self.program.module_of(file) if file in self._counting else None
             functions = list(module.functions.values()) if module is not None else []
             found = (one for one in functions if self._proves(one, functions))
-            self._modules[file.path] = tuple(_used(one, functions) for one in found)
+            self._modules[file.path] = tuple(_used(one, [*functions, *self._elsewhere(one)]) for one in found)
         return self._modules[file.path]
+
+    def _elsewhere(self, test: Function) -> Iterator[Function]:
+        """The fixtures that a test is given and the helpers that it imports, as other test files have them."""
+        scope = test.module.scope
+        imported = {
+            name for name in test.words if any(isinstance(one.node, facts.ImportFrom) for one in scope.get(name, ()))
+        }
+        for name in sorted(imported | {param.name for param in test.params}):
+            for file in self.program.index.defining(name, roles=_TESTS):
+                module = self.program.module_of(file)
+                if module is not None and module is not test.module:
+                    yield from (one for one in module.functions.values() if one.name == name and one.cls is None)
 
     def _proves(self, function: Function, beside: list[Function]) -> bool:
         if not function.name.startswith("test"):
@@ -104,7 +125,11 @@ class Proofs:
 
     def _runs_twice(self, nodes: list[object], function: Function, beside: list[Function]) -> bool:
         """Whether something that may run the application is called twice, or in a loop."""
-        helpers = {one.name for one in beside if one is not function and not one.name.startswith("test")}
+        helpers = {
+            one.name
+            for one in (*beside, *self._elsewhere(function))
+            if one is not function and not one.name.startswith("test")
+        }
         seen: set[str] = set()
         for node in nodes:
             if isinstance(node, facts.For | facts.While | facts.Comprehension):
@@ -174,6 +199,10 @@ def _counts(args: Iterable[facts.Arg], clears: bool) -> bool:
 
 
 def _is_number(node: facts.Expr, clears: bool) -> bool:
+    """Whether it is one or, behind a clearing, nothing: a number, or a list of so many."""
+    if isinstance(node, facts.Sequence):
+        known = not any(isinstance(item, facts.Starred) for item in node.items)
+        return known and (len(node.items) == 1 or (clears and not node.items))
     value = node.value if isinstance(node, facts.Constant) else None
     return value is not True and (value == 1 or (clears and value == 0 and value is not False))
 
@@ -183,6 +212,11 @@ def _called(node: object) -> str:
     if not isinstance(node, facts.Call):
         return ""
     return node.func.attr if isinstance(node.func, facts.Attribute) else getattr(node.func, "id", "")
+
+
+def _mentions(function: Function, words: Iterable[str]) -> bool:
+    texts = [node.value for node in own_nodes(function.node) if isinstance(node, facts.Constant)]
+    return all(word in function.words or any(word in str(text) for text in texts) for word in words)
 
 
 def _dotted(node: facts.Expr) -> str:

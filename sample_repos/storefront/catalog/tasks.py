@@ -15,4 +15,4 @@ def alert_low_stock():
     for product in Product.objects.filter(stock__lt=settings.LOW_STOCK_LEVEL):
         # both workers run this after a deploy, hence the cache key
         if cache.add(f"low-stock:{product.pk}:{today}", 1, timeout=TWO_DAYS):
-            mail_managers("Low stock", f"{product}: {product.stock} left")
+            mail_managers("Low stock", f"{product}: {product.stock} left")  # fault: SO701 note

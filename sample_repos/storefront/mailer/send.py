@@ -16,4 +16,4 @@ def send_templated(name, to, context=None):
     message = EmailMultiAlternatives(subject, text, to=[to])
     message.attach_alternative(linebreaks(text), "text/html")
     logger.info("mail %s to %s", name, to)
-    return message.send()
+    return message.send()  # fault: SO701 note

@@ -7,7 +7,7 @@ from .models import Subscriber
 
 
 @shared_task
-def send_weekly_digest():
+def send_weekly_digest():  # fault: SO702 note
     """Monday's digest, see CELERY_BEAT_SCHEDULE."""
     products = list(Product.objects.filter(stock__gt=0).order_by("-pk")[:5])
     if not products:

@@ -13,6 +13,10 @@ def send_refund_notice(order):
     send_templated("refund", order.email, {"order": order})  # fault: SO101, SO301
 
 
+def send_dispute_notice(order):
+    send_templated("dispute", order.email, {"order": order})
+
+
 def send_return_requested(entry):
     send_templated("return_requested", entry.order.email, {"entry": entry})  # fault: SO301
 

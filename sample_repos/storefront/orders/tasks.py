@@ -2,7 +2,8 @@ from celery import shared_task
 
 from mailer.send import send_templated
 
-from .models import ReturnRequest, Shipment
+from .emails import send_dispute_notice, send_refund_notice
+from .models import Order, ReturnRequest, Shipment
 
 
 @shared_task
@@ -16,6 +17,16 @@ def send_order_confirmation(reference, email, total):
 def send_shipping_notice(shipment_id):
     shipment = Shipment.objects.select_related("order").get(pk=shipment_id)
     send_templated("shipped", shipment.order.email, {"shipment": shipment})  # fault: SO301 note
+
+
+@shared_task
+def tell_of_refund(order_id):
+    send_refund_notice(Order.objects.get(pk=order_id))
+
+
+@shared_task
+def tell_of_dispute(order_id):
+    send_dispute_notice(Order.objects.get(pk=order_id))
 
 
 @shared_task

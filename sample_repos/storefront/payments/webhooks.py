@@ -5,11 +5,10 @@ from django.http import HttpResponse, HttpResponseBadRequest
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from orders.emails import send_refund_notice
 from orders.models import Order
+from orders.tasks import tell_of_dispute, tell_of_refund
 
 from . import gateway
-from .emails import send_dispute_notice
 from .services import complete_checkout, remember
 from .tasks import send_invoice
 
@@ -29,7 +28,7 @@ def stripe_webhook(request):  # fault: SO501
     logger.info("stripe %s %s", kind, event["id"])
 
     if kind == "checkout.session.completed":
-        complete_checkout(data["id"])
+        complete_checkout(data["id"])  # fault: SO502
     elif kind == "invoice.paid":
         send_invoice.delay(data["number"], data["customer_email"], data["hosted_invoice_url"])
     elif kind == "charge.refunded":
@@ -37,10 +36,10 @@ def stripe_webhook(request):  # fault: SO501
         if remember(event):
             order = Order.objects.filter(payment_intent=data["payment_intent"]).first()
             if order is not None:
-                send_refund_notice(order)
+                tell_of_refund.delay(order.pk)
     elif kind == "charge.dispute.created":
         if remember(event):
             order = Order.objects.filter(payment_intent=data["payment_intent"]).first()
             if order is not None:
-                send_dispute_notice(order)
+                tell_of_dispute.delay(order.pk)
     return HttpResponse(status=200)

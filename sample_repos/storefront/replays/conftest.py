@@ -1,4 +1,4 @@
-"""Sets the shop up on a SQLite file with real servers around it, and writes what each replay proved.
+"""Sets the shop up on a SQLite file with real servers around it.
 
 Nothing is mocked: requests go through Django's test client with real commits, jobs through Celery
 (in place, or in a worker thread), mail over SMTP. What counts is what the server accepted.
@@ -6,20 +6,21 @@ Nothing is mocked: requests go through Django's test client with real commits, j
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import Mailbox, Outside, start_http, start_smtp
+from servers import Outside, start_http
+from smtp_server import MAILBOX, SMTP
 
-MAILBOX, OUTSIDE = Mailbox(), Outside()
-SMTP, HTTP = start_smtp(MAILBOX), start_http(OUTSIDE)
+pytest_plugins = ["replay_plugin"]
+
+OUTSIDE = Outside()
+HTTP = start_http(OUTSIDE)
 FOLDER = tempfile.TemporaryDirectory(prefix="storefront-")
-RESULTS: list[dict[str, Any]] = []
 
 os.environ.update(
     DJANGO_SETTINGS_MODULE="config.settings_local",
@@ -38,8 +39,15 @@ from config.celery import app  # noqa: E402
 from django.contrib.auth import get_user_model  # noqa: E402
 from django.core.cache import cache  # noqa: E402
 from django.core.management import call_command  # noqa: E402
+from django.db.backends.signals import connection_created  # noqa: E402
+from django.dispatch import receiver  # noqa: E402
 from django.test import Client  # noqa: E402
 from steps import Jobs, running_worker  # noqa: E402
+
+
+@receiver(connection_created)
+def write_without_waiting_for_the_disk(connection: Any, **_: object) -> None:
+    connection.cursor().execute("PRAGMA synchronous = OFF")
 
 
 def pytest_sessionstart() -> None:
@@ -48,31 +56,8 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_sessionfinish() -> None:
-    SMTP.stop()
     HTTP.shutdown()
     FOLDER.cleanup()
-    if report := os.environ.get("REPLAY_REPORT"):
-        Path(report).write_text(json.dumps(RESULTS, indent=1), encoding="utf-8")
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, Any, Any]:
-    report: Any = yield
-    if report.when == "call" or not report.passed:
-        RESULTS.append(
-            {
-                "replay": item.name,
-                "when": report.when,
-                "passed": report.passed,
-                "proves": [f for mark in item.iter_markers("proves") for f in mark.args],
-                "once": item.get_closest_marker("once") is not None,
-                "accepted": [[m.to, m.subject] for m in MAILBOX.accepted],
-                "trouble": report.longreprtext[-1500:],
-            }
-        )
-    return report
 
 
 @pytest.fixture(autouse=True)
@@ -81,11 +66,6 @@ def clean_shop() -> None:
     cache.clear()
     MAILBOX.reset()
     OUTSIDE.reset()
-
-
-@pytest.fixture
-def mailbox() -> Mailbox:
-    return MAILBOX
 
 
 @pytest.fixture

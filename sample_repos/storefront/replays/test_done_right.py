@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from accounts.tasks import send_welcome
 from catalog.models import Product
+from catalog.tasks import alert_low_stock
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
@@ -16,7 +17,7 @@ from django.utils import timezone
 from mailer.models import SentMail
 from orders.models import Cart, Order, Pickup, ReturnRequest
 from payments.models import StripeEvent
-from servers import Mailbox
+from smtp_server import Mailbox
 from steps import Jobs, beat_process_fires, deliver
 
 ANNA = "anna@example.org"
@@ -32,9 +33,7 @@ def register(browser: Client) -> int:
 
 
 @pytest.mark.once
-def test_welcome_when_the_broker_delivers_the_job_again(
-    browser: Client, mailbox: Mailbox, worker: Jobs
-) -> None:
+def test_welcome_when_the_broker_delivers_the_job_again(browser: Client, mailbox: Mailbox, worker: Jobs) -> None:
     user_id = register(browser)
     worker.settle()
     assert send_welcome.apply(args=[user_id], task_id="the same job").successful()
@@ -42,9 +41,7 @@ def test_welcome_when_the_broker_delivers_the_job_again(
 
 
 @pytest.mark.once
-def test_welcome_when_the_servers_reply_is_lost_and_the_job_is_retried(
-    browser: Client, mailbox: Mailbox
-) -> None:
+def test_welcome_when_the_servers_reply_is_lost_and_the_job_is_retried(browser: Client, mailbox: Mailbox) -> None:
     mailbox.lose_replies = 1
     register(browser)
     assert mailbox.to(ANNA) == ["Welcome to the Storefront"]
@@ -88,9 +85,7 @@ def test_refund_when_stripe_repeats_the_event(browser: Client, mailbox: Mailbox)
 
 
 @pytest.mark.once
-def test_newsletter_welcome_when_the_form_is_posted_twice(
-    browser: Client, mailbox: Mailbox
-) -> None:
+def test_newsletter_welcome_when_the_form_is_posted_twice(browser: Client, mailbox: Mailbox) -> None:
     for _ in range(2):
         browser.post("/newsletter/", {"email": ANNA})
     assert mailbox.to(ANNA) == ["You are on the list"]
@@ -108,7 +103,7 @@ def test_cart_reminder_when_cron_starts_the_command_twice(mailbox: Mailbox) -> N
 def test_low_stock_when_two_beat_processes_run(mailbox: Mailbox) -> None:
     Product.objects.create(sku="CUP", name="Cup", price="12.00", stock=1)
     for _ in range(2):
-        beat_process_fires("low-stock")
+        beat_process_fires(alert_low_stock)
     assert mailbox.to("managers@storefront.example") == ["[Django] Low stock"]
 
 
@@ -121,9 +116,7 @@ def test_collected_when_the_counter_scans_twice(clerk: Client, mailbox: Mailbox)
 
 
 @pytest.mark.once
-def test_return_approved_twice(
-    browser: Client, clerk: Client, mailbox: Mailbox, worker: Jobs
-) -> None:
+def test_return_approved_twice(browser: Client, clerk: Client, mailbox: Mailbox, worker: Jobs) -> None:
     entry = ReturnRequest.objects.create(order=order())
     mailbox.reset()  # what the receiver mailed
     for _ in range(2):
@@ -137,9 +130,7 @@ def test_a_forged_or_stale_webhook_is_refused(browser: Client, mailbox: Mailbox)
     refund = {"payment_intent": "pi_1"}
     an_hour_ago = int(time.time()) - 3600
     assert deliver(browser, "evt_1", "charge.refunded", refund, secret="wrong").status_code == 400
-    assert (
-        deliver(browser, "evt_1", "charge.refunded", refund, moment=an_hour_ago).status_code == 400
-    )
+    assert deliver(browser, "evt_1", "charge.refunded", refund, moment=an_hour_ago).status_code == 400
     assert browser.post("/payments/stripe/webhook/", "{}", "application/json").status_code == 400
     assert not StripeEvent.objects.exists()
     assert mailbox.accepted == []

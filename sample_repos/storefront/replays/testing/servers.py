@@ -1,65 +1,13 @@
-"""The outside world on loopback: a counting SMTP server, and HTTP for Stripe and the carrier."""
+"""The outside world but the mail server: HTTP on loopback for Stripe and the carrier."""
 
 from __future__ import annotations
 
 import json
-import socket
 import threading
-from asyncio import Transport
 from dataclasses import dataclass, field
-from email import message_from_bytes, policy
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
-
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, Envelope, Session
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """One message that the server took over: it is in the queue, the recipient will get it."""
-
-    to: str
-    subject: str
-
-
-@dataclass
-class Mailbox:
-    """An aiosmtpd handler. The next `lose_replies` messages are accepted, but no 250 gets back."""
-
-    accepted: list[Accepted] = field(default_factory=list)
-    lose_replies: int = 0
-
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
-        message = message_from_bytes(envelope.original_content or b"", policy=policy.default)
-        for address in envelope.rcpt_tos:
-            self.accepted.append(Accepted(address, str(message["Subject"])))
-        if self.lose_replies:
-            self.lose_replies -= 1
-            assert isinstance(server.transport, Transport)
-            server.transport.abort()
-        return "250 accepted"
-
-    def reset(self) -> None:
-        self.accepted.clear()
-        self.lose_replies = 0
-
-    def to(self, address: str) -> list[str]:
-        """Subjects of the messages accepted for one address, in order of arrival."""
-        return [m.subject for m in self.accepted if m.to == address]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def start_smtp(mailbox: Mailbox) -> Controller:
-    controller = Controller(mailbox, hostname="127.0.0.1", port=free_port())
-    controller.start()
-    return controller
 
 
 @dataclass
@@ -86,11 +34,7 @@ class Outside:
         if path.startswith("/v1/checkout/sessions/"):
             return 200, _session(path.rsplit("/", 1)[1], "paid")
         if path.startswith("/v1/payment_intents/") and path.endswith("/capture"):
-            return 200, {
-                "id": path.split("/")[3],
-                "object": "payment_intent",
-                "status": "succeeded",
-            }
+            return 200, {"id": path.split("/")[3], "object": "payment_intent", "status": "succeeded"}
         return 404, {"error": {"message": f"{method} {path}", "type": "invalid_request_error"}}
 
     def _parcel(self) -> tuple[int, dict[str, Any]]:
@@ -102,9 +46,7 @@ class Outside:
     def _refund(self, intent: str) -> tuple[int, dict[str, Any]]:
         if self.declined_refunds:
             self.declined_refunds -= 1
-            return 402, {
-                "error": {"type": "card_error", "code": "card_declined", "message": "declined"}
-            }
+            return 402, {"error": {"type": "card_error", "code": "card_declined", "message": "declined"}}
         if intent in self.refunded:
             code = "charge_already_refunded"
             return 400, {"error": {"type": "invalid_request_error", "code": code, "message": code}}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +17,7 @@ from celery.contrib.testing.worker import start_worker
 from celery.signals import after_task_publish, task_postrun
 from config.celery import app
 from django.conf import settings
+from django.db import connection
 from django.http.response import HttpResponseBase
 from django.test import Client
 
@@ -42,16 +44,31 @@ def deliver(
         "/payments/stripe/webhook/",
         payload,
         content_type="application/json",
-        headers={
-            "Stripe-Signature": signature(payload, secret or settings.STRIPE_WEBHOOK_SECRET, moment)
-        },
+        headers={"Stripe-Signature": signature(payload, secret or settings.STRIPE_WEBHOOK_SECRET, moment)},
     )
 
 
-def beat_process_fires(name: str) -> None:
-    """A beat process of its own comes to the entry of CELERY_BEAT_SCHEDULE and sends it."""
+def beat_process_fires(task: Task) -> None:
+    """A beat process of its own comes to the task's entry of CELERY_BEAT_SCHEDULE and sends it."""
     scheduler = Scheduler(app=app)
-    scheduler.apply_async(scheduler.schedule[name])
+    (entry,) = (entry for entry in scheduler.schedule.values() if entry.task == task.name)
+    scheduler.apply_async(entry)
+
+
+@contextmanager
+def writing_at_once(together: threading.Barrier) -> Iterator[None]:
+    """This thread's first UPDATE waits for those of the others: all have read by then, as in a busy hour."""
+    waited = False
+
+    def wait(execute: Callable[..., Any], sql: str, *args: Any) -> Any:
+        nonlocal waited
+        if sql.startswith("UPDATE") and not waited:
+            waited = True
+            together.wait(5)
+        return execute(sql, *args)
+
+    with connection.execute_wrapper(wait):
+        yield
 
 
 class Jobs:

@@ -1,0 +1,8 @@
+from django.apps import AppConfig
+
+
+class OrdersConfig(AppConfig):
+    name = "orders"
+
+    def ready(self):
+        from . import signals  # noqa: F401
