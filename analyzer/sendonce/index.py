@@ -99,6 +99,32 @@ def _headers(content: bytes) -> _Headers:
     return _Headers(defined, frozenset(inherited), tuple(classes), defined.union(_BOUND.findall(content)))
 
 
+@dataclass(frozen=True)
+class Imported:
+    """What the import statements of a file may bind, for the question whether something is among it."""
+
+    names: frozenset[str]
+    packages: frozenset[str]
+    """The names and everything above them."""
+    last: frozenset[str]
+    """The last part of each name."""
+
+    def touches(self, module: str) -> bool:
+        """Whether a module, something above it or something in it is imported."""
+        return module in self.packages or not self.names.isdisjoint(_prefixes(module))
+
+    def ends_in(self, *words: str) -> bool:
+        """Whether a name with one of these last parts is imported."""
+        return not self.last.isdisjoint(words)
+
+
+def _prefixes(dotted: str) -> Iterator[str]:
+    """A dotted name and all names above it."""
+    while dotted:
+        yield dotted
+        dotted = dotted.rpartition(".")[0]
+
+
 class WordIndex:
     """The words of the files of `sources`; answers are sorted by path.
 
@@ -115,6 +141,7 @@ class WordIndex:
         self._holders: dict[tuple[str, Role], frozenset[SourceFile]] = {}
         self._answers: dict[tuple[tuple[str, ...], tuple[Role, ...]], tuple[SourceFile, ...]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
+        self._imported: dict[str, Imported] = {}
         self._headers: dict[str, _Headers] = {}
         self._below: dict[str, Below] = {}
         self._relating: dict[tuple[str, str], bool] = {}
@@ -208,6 +235,16 @@ class WordIndex:
         found = self._imports.get(file.path)
         if found is None:
             found = self._imports[file.path] = tuple(sorted(set(imported_names(self._content(file), file))))
+        return found
+
+    def imported(self, file: SourceFile) -> Imported:
+        """As `imports`, for questions about single names."""
+        found = self._imported.get(file.path)
+        if found is None:
+            names = self.imports(file)
+            above = frozenset(one for name in names for one in _prefixes(name))
+            last = frozenset(name.rpartition(".")[2] for name in names)
+            found = self._imported[file.path] = Imported(frozenset(names), above, last)
         return found
 
     def _with_all(self, words: tuple[str, ...], role: Role) -> Iterable[SourceFile]:

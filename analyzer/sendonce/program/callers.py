@@ -10,14 +10,16 @@ import re
 from collections.abc import Iterator
 
 from sendonce import facts
+from sendonce.discovery import SourceFile
 from sendonce.program.connections import Connections
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
-from sendonce.program.link import Edge, Linker, is_by_given_name
+from sendonce.program.link import Edge, Linker
 from sendonce.program.loose import Loose
 from sendonce.program.mentions import mentions
 from sendonce.program.namedjobs import NamedJobs
+from sendonce.program.ongiven import OnGiven
 from sendonce.program.starts import Registry
 from sendonce.program.symbols import Class, Function, Module
 from sendonce.program.values import Attr, Call, ClassRef, FunctionRef, Value, walk
@@ -46,14 +48,16 @@ class Callers:
         self.linker = linker
         self.connections = Connections(evaluator, flows, linker)
         self.loose = Loose(evaluator, linker)
+        self.on_given = OnGiven(evaluator, flows, linker)
         self.named_jobs = NamedJobs(linker, flows)
         self.registry = Registry(evaluator, flows, linker)
         self.registry.into = self.into
         self._into: dict[str, list[Edge]] = {}
         self._fresh: list[Edge] = []
         self._passed_on: set[str] = set()
-        self._linked: set[Site] = set()
+        self._unlinked: dict[str, list[Site]] = {}
         self._carriers: dict[str, frozenset[str]] = {}
+        self._named: dict[tuple[str, str, str], tuple[Function, ...]] = {}
 
     def into(self, function: str) -> tuple[Edge, ...]:
         """The edges known to lead to a function."""
@@ -105,19 +109,9 @@ class Callers:
         """Links the candidates for a function's callers, and for those of one that calls it on what it was given."""
         for candidate, words in self._candidates(function):
             self._link(candidate, words)
-            if candidate.id not in self._passed_on and self._calls_given(candidate, function.name):
+            if candidate.id not in self._passed_on and self.on_given.may_call(candidate, function):
                 self._passed_on.add(candidate.id)
                 self._link_callers(candidate)
-
-    def _calls_given(self, candidate: Function, name: str) -> bool:
-        """Whether a function calls a method of this name, or of a name that it is given, on what it is given."""
-        return any(
-            (isinstance(one.callee, Attr) and one.callee.name == name and len(one.outer) == 0)
-            or (is_by_given_name(one.callee) and one.register is None)
-            for site in self.flows.of(candidate).sites
-            if site.call.free
-            for one in self.linker.reached(site).opens
-        )
 
     def _after_jobs(self, function: Function) -> Iterator[Edge]:
         """The edges from jobs into a method that the queue calls when they have ended (`on_failure`)."""
@@ -133,14 +127,18 @@ class Callers:
 
     def _link(self, function: Function, words: frozenset[str] | None = None) -> None:
         """Links the calls of a function in which one of some words stands, else all of them."""
-        flow = self.flows.of(function)
-        for site in flow.sites:
-            self.connections.note(site)
-            self.registry.note(site)
-        for site in (*flow.sites, *flow.hidden):
-            if site in self._linked or (words is not None and words.isdisjoint(mentions(site.call))):
-                continue
-            self._linked.add(site)
+        rest = self._unlinked.get(function.id)
+        if rest is None:
+            flow = self.flows.of(function)
+            for site in flow.sites:
+                self.connections.note(site)
+                self.registry.note(site)
+            rest = self._unlinked[function.id] = [*flow.sites, *flow.hidden]
+        meant = [site for site in rest if words is None or not words.isdisjoint(mentions(site.call))]
+        if not meant:
+            return
+        self._unlinked[function.id] = [site for site in rest if site not in meant]
+        for site in meant:
             reached = self.linker.reached(site)
             for edge in (*reached.edges, *self.loose.note(site, reached)):
                 self._add(edge)
@@ -171,11 +169,12 @@ class Callers:
 
     def _unordered(self, function: Function) -> Iterator[tuple[Function, set[str] | None]]:
         """The candidates as they are found: what mentions the function, holds it, or looks it up by name."""
+        asked: set[tuple[str, str, str]] = set()
         yield function.module.body, None
         yield from self._enclosing(function)
         for one, words in self._mentioning(function):
             yield one, words
-            yield from self._asking(one, function)
+            yield from self._asking(one, function, asked)
             if isinstance(one.node, facts.ModuleFacts):
                 yield from self._holders(one, function)
             else:
@@ -205,10 +204,19 @@ class Callers:
             for one in self._by_name(body, name):
                 yield one, {name, function.name}
 
-    def _asking(self, one: Function, function: Function) -> Iterator[tuple[Function, set[str] | None]]:
-        """Functions that mention a registry into which one puts the function (or its class), or hands it to be put."""
+    def _asking(
+        self, one: Function, function: Function, asked: set[tuple[str, str, str]]
+    ) -> Iterator[tuple[Function, set[str] | None]]:
+        """Functions that mention a registry into which one puts the function (or its class), or hands it to be put.
+
+        `asked` are the registries that were asked for before, by the functions that filled them.
+        """
         cls = function.cls.id if function.cls is not None else ""
         for name in sorted(self._registries(one, function.id, cls)):
+            registry = (one.module.path, one.name, name)
+            if registry in asked:
+                continue
+            asked.add(registry)
             for asking in self._by_name(one, name):
                 yield asking, {name}
                 if asking.gives_something and isinstance(asking.node, facts.Def):
@@ -282,29 +290,29 @@ class Callers:
         for one in self._by_name(function, function.name):
             yield one, {function.name}
 
-    def _by_name(self, function: Function, name: str) -> Iterator[Function]:
+    def _by_name(self, function: Function, name: str) -> tuple[Function, ...]:
+        """Functions that mention a name which stands for something at the home of a function."""
+        key = (function.module.path, function.name, name)
+        if key not in self._named:
+            self._named[key] = tuple(self._found_by_name(function, name))
+        return self._named[key]
+
+    def _found_by_name(self, function: Function, name: str) -> Iterator[Function]:
         files = self.program.index.files_with(name)
         if len(files) <= COMMON:
             yield from self.program.mentioning(name)
             return
         for file in files:
-            if file.path == function.module.path or self._may_import(file.path, function):
+            if file.path == function.module.path or self._may_import(file, function):
                 module = self.program.module_of(file)
                 yield from module.mentioning(name) if module is not None else ()
 
-    def _may_import(self, path: str, function: Function) -> bool:
+    def _may_import(self, file: SourceFile, function: Function) -> bool:
         """Whether a file imports the function's module, its package or something of that name."""
-        file = self.program.sources.by_path(path)
-        if file is None:
-            return False
         home = function.module.file.module
         tail = home.rpartition(".")[2]
-        for name in self.program.index.imports(file):
-            if name == home or home.startswith(f"{name}.") or name.startswith(f"{home}."):
-                return True
-            if name.rpartition(".")[2] in (function.name, tail):
-                return True
-        return self.program.index.has(file, tail)
+        imported = self.program.index.imported(file)
+        return imported.touches(home) or imported.ends_in(function.name, tail) or self.program.index.has(file, tail)
 
     def _method_mentions(self, function: Function, cls: Class) -> Iterator[tuple[Function, set[str] | None]]:
         words = [function.name]
@@ -371,10 +379,16 @@ def _is_plain_name(name: str) -> bool:
 
 def _has(value: Value, function: str, cls: str) -> bool:
     """Whether a value has a function or a class in it."""
-    return any(
+    words = mentions(value)
+    return (_last(function) in words or (cls != "" and _last(cls) in words)) and any(
         (isinstance(part, FunctionRef) and part.id == function) or (isinstance(part, ClassRef) and part.id == cls)
         for part in walk(value)
     )
+
+
+def _last(id: str) -> str:
+    """The last part of an id, as `mentions` has it."""
+    return id.rpartition(".")[2].partition("#")[0]
 
 
 def _holds(value: Value, function: str) -> bool:
