@@ -1,4 +1,4 @@
-"""What one run leaves for the next: small blobs by key, in one file of the cache folder.
+"""What one run leaves for the next: blobs by key, in one file of the cache folder for each kind of blob.
 
 Nothing here can change an answer or end a run. A blob that is damaged, missing or of another version is
 one that is not there. The file is only ever replaced as a whole: two runs at once read what they find,
@@ -8,7 +8,6 @@ and the one that saves last wins. It may be deleted at any time.
 from __future__ import annotations
 
 import os
-import tempfile
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ KEPT_UNUSED = 30
 """How often the file is written anew with a blob that nobody asks for."""
 
 _MAGIC = b"sendonce store 1\n"
-_FILE = "facts.bin"
+FACTS = "facts.bin"
 
 
 class _Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -56,12 +55,13 @@ class _Opened:
 
 
 class Store:
-    """The blobs of one folder; with None, of this run only. `version` tells which blobs a run understands."""
+    """The blobs of one file in a folder; with None, of this run only. `version` tells which a run understands."""
 
-    def __init__(self, folder: Path | None, version: str) -> None:
+    def __init__(self, folder: Path | None, version: str, name: str = FACTS) -> None:
         self._folder = folder
+        self._name = name
         self._head = _MAGIC + version.encode() + b"\n"
-        self._opened = _open(folder / _FILE, self._head) if folder is not None else None
+        self._opened = _open(folder / name, self._head) if folder is not None else None
         self._used: set[bytes] = set()
         self._new: dict[bytes, bytes] = {}
 
@@ -92,7 +92,7 @@ class Store:
         """Writes the file anew if there is something new; a folder that cannot be written keeps nothing."""
         if self._folder is not None and self._new:
             with suppress(OSError):
-                _write(self._folder, self._head, self._kept())
+                _write(self._folder / self._name, self._head, self._kept())
         self.close()
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ def _open(file: Path, head: bytes) -> _Opened | None:
     return None
 
 
-def _write(folder: Path, head: bytes, kept: list[tuple[bytes, bytes, int]]) -> None:
+def _write(file: Path, head: bytes, kept: list[tuple[bytes, bytes, int]]) -> None:
     """Puts a new file in the place of the old one; raises `OSError`."""
     entries: dict[bytes, _Entry] = {}
     offset = 0
@@ -143,13 +143,15 @@ def _write(folder: Path, head: bytes, kept: list[tuple[bytes, bytes, int]]) -> N
         entries[key] = _Entry(offset, len(blob), zlib.crc32(blob), unused)
         offset += len(blob)
     index = msgspec.msgpack.encode(entries)
-    _prepare(folder)
-    handle, name = tempfile.mkstemp(dir=folder, prefix=_FILE)
+    import tempfile  # takes longer to import than most runs spend here
+
+    _prepare(file.parent)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=file.name)
     try:
         with open(handle, "wb") as stream:
             stream.write(head + len(index).to_bytes(8, "big") + zlib.crc32(index).to_bytes(4, "big") + index)
             stream.writelines(blob for _, blob, _ in kept)
-        os.replace(name, folder / _FILE)
+        os.replace(name, file)
     except BaseException:
         with suppress(OSError):
             os.unlink(name)

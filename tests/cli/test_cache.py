@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sendonce.findings import Report, Stats
+
 FILES = {
     "shop/__init__.py": "",
     "shop/mails.py": """
@@ -32,6 +34,8 @@ FILES = {
     "shop/broken.py": "x = (\n",
     "shop/broken_mail.py": "from django.core.mail import send_mail\nx = (\n",
 }
+
+ANY = Report(".", stats=Stats(files=1))
 
 
 @pytest.fixture
@@ -63,6 +67,7 @@ def test_a_warm_run_parses_nothing_and_writes_nothing(cli, shop, monkeypatch):
     def fail(source):
         raise AssertionError("parsed")
 
+    (shop / ".sendonce_cache" / "reports.bin").unlink()
     monkeypatch.setattr("sendonce.frontend.python.extract", fail)
     monkeypatch.setattr("sendonce.frontend.python.check", fail)
     assert report(cli, shop) == plain
@@ -78,12 +83,64 @@ def test_a_changed_file_is_read_anew(cli, shop):
     assert "SO401" not in {finding["code"] for finding in findings}
 
 
+def test_the_same_question_about_the_same_files_is_not_worked_out_again(cli, shop, monkeypatch):
+    plain = report(cli, shop)
+    text = cli("check", "--isolated", "--exit-zero", shop).out
+
+    def fail(*arguments):
+        raise AssertionError("analysed")
+
+    monkeypatch.setattr("sendonce.run.analyse", fail)
+    assert report(cli, shop) == plain
+    assert cli("check", "--isolated", "--exit-zero", shop).out == text
+    moved = shop.rename(shop.with_name("moved"))
+    for file in sorted(moved.rglob("*.py")):
+        os.utime(file, (1, 1))  # a cache that was restored elsewhere, with other times
+    assert report(cli, moved) == plain
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / "shop" / "other.py").write_text("x = 1.5\n\n"),
+        lambda root: (root / "shop" / "other.py").rename(root / "shop" / "test_other.py"),
+        lambda root: (root / "shop" / "new.py").write_text(""),
+        lambda root: (root / "shop" / "other.py").unlink(),
+    ],
+)
+def test_a_report_is_worked_out_again_where_a_file_is_another(cli, shop, monkeypatch, change):
+    report(cli, shop)
+    change(shop)
+    asked = []
+    monkeypatch.setattr("sendonce.run.analyze", lambda *arguments: asked.append(arguments) or ANY)
+    report(cli, shop)
+    assert asked
+
+
+def test_a_report_is_worked_out_again_where_the_question_is_another(cli, shop, tmp_path, monkeypatch):
+    pack = tmp_path / "own.toml"
+    pack.write_text('name = "own"\n')
+    report(cli, shop)
+    report(cli, shop, "--rules", pack)
+    asked = []
+    monkeypatch.setattr("sendonce.run.analyze", lambda *arguments: asked.append(arguments) or ANY)
+    report(cli, shop, "--rules", pack)
+    assert not asked
+    for number, options in enumerate([("--select", "SO4", shop), ("--no-ignores", shop), (shop / "shop",)], 1):
+        assert cli("check", "--isolated", "--exit-zero", *options).code == 0
+        assert len(asked) == number
+    pack.write_text('name = "other"\n')
+    report(cli, shop, "--rules", pack)
+    assert len(asked) == 4
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x00" * 5000, None])
 def test_a_damaged_cache_changes_nothing(cli, shop, damage):
     plain = report(cli, shop)
-    file = shop / ".sendonce_cache" / "facts.bin"
-    whole = file.read_bytes()
-    file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    for name in ("facts.bin", "reports.bin"):
+        file = shop / ".sendonce_cache" / name
+        whole = file.read_bytes()
+        file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
     assert report(cli, shop) == plain
     assert report(cli, shop) == plain
 

@@ -127,8 +127,8 @@ def command(
 
 def _check(target: Target, settings: Settings, common: Common, choice: Choice) -> int:
     from sendonce.policy import fails
+    from sendonce.remembered import analyze
     from sendonce.report import render_findings
-    from sendonce.run import analyze
 
     with progress(common.quiet):
         report = analyze(target, settings)

@@ -31,8 +31,8 @@ from sendonce.target import target_of
 @analysis_options
 def command(path: Path, output_format: InventoryFormat, output_file: Path | None, **common_options: Any) -> int:
     """List every send of the tree at PATH with its mail, provider and triggers."""
+    from sendonce.remembered import analyze
     from sendonce.report import render_inventory
-    from sendonce.run import analyze
 
     common = Common(**common_options)
     target = target_of([path])

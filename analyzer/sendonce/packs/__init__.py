@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from sendonce.packs.loading import SECTIONS, Memory, load_packs, rule_files, shipped_rules
+from sendonce.packs.loading import SECTIONS, Memory, load_packs, rule_files
 from sendonce.packs.merged import PackFile, Packs
 from sendonce.packs.tables import Table
+from sendonce.shipped import shipped_rules
 
 __all__ = ["SECTIONS", "Memory", "PackFile", "Packs", "Table", "load_packs", "rule_files", "shipped_rules"]

@@ -17,6 +17,7 @@ import msgspec
 from sendonce.errors import PackError
 from sendonce.packs.checking import typed
 from sendonce.packs.merged import PackFile, Packs
+from sendonce.shipped import shipped_rules
 from sendonce.vocabulary import Pack
 
 if sys.version_info >= (3, 11):
@@ -77,13 +78,6 @@ def rule_files(extra: Sequence[Path] = ()) -> tuple[tuple[str, Path], ...]:
     for path in extra:
         found += _files_under(path)
     return tuple(dict.fromkeys(found))
-
-
-def shipped_rules() -> Path:
-    """The directory of the shipped packs: inside the installed package, else the checkout's `rules`."""
-    package = Path(__file__).resolve().parents[1]
-    installed = package / "rules"
-    return installed if installed.is_dir() else package.parents[1] / "rules"
 
 
 def _files_under(path: Path) -> Iterator[tuple[str, Path]]:

@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from sendonce.config import Settings, nearest
 from sendonce.policy.selection import Rule, prefix_of
 from sendonce.policy.suppression import Ignore, head, meaning
-from sendonce.program.paths import Path
+
+if TYPE_CHECKING:
+    from sendonce.program.paths import Path
 
 
 def silenced(
