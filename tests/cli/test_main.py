@@ -45,6 +45,7 @@ def test_help_lists_the_commands(cli):
         "graph",
         "inventory",
         "packs",
+        "scaffold",
         "trace",
     ]
 
