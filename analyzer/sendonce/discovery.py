@@ -70,6 +70,13 @@ class Sources:
         with open(f"{self.root}/{file.path}", "rb") as stream:  # joining by Path takes as long as reading
             return stream.read()
 
+    def source(self, path: str) -> bytes | None:
+        """The bytes of the file at a relative path; None if it cannot be read."""
+        try:
+            return (self.root / path).read_bytes()
+        except OSError:
+            return None
+
     def lines(self, path: str) -> tuple[str, ...]:
         """The text of a file line by line, for excerpts; empty if it cannot be read."""
         if path not in self._lines:

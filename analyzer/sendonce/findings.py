@@ -89,6 +89,14 @@ class Related:
 
 
 @dataclass(frozen=True)
+class Fix:
+    """A repair that can be made mechanically. A `safe` one only moves a call; any other somebody should look at."""
+
+    safe: bool
+    title: str
+
+
+@dataclass(frozen=True)
 class Finding:
     """One fault, with the path that proves it. The only thing that passes from the checks to the outputs."""
 
@@ -107,6 +115,7 @@ class Finding:
     assumes: tuple[str, ...] = ()
     fingerprint: str = ""
     suppressed: bool = False
+    fix: Fix | None = None
     silenced: tuple[Trigger, ...] = ()
     """Triggers that a comment or the policy of a mail has taken out of it."""
 

@@ -55,7 +55,7 @@ def _reported(target: Target, settings: Settings) -> tuple[Report, Analysis]:
     mails = {send.template.value or "" for send in analysis.inventory.sends}
     report = Report(
         root=str(target.root),
-        findings=new.findings,
+        findings=_with_fixes(new.findings, sources),
         inventory=analysis.inventory,
         problems=tuple(sorted({*sources.problems, *left_out, *analysis.problems})),
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
@@ -68,6 +68,19 @@ def _reported(target: Target, settings: Settings) -> tuple[Report, Analysis]:
         remarks=(*new.remarks, *(policy.idle(settings, mails) if target.is_whole else ())),
     )
     return report, analysis
+
+
+_MENDABLE = frozenset({"SO201", "SO202", "SO203"})
+"""Rules of which a finding may have a mechanical repair; without one, libcst is not imported."""
+
+
+def _with_fixes(findings: tuple[Finding, ...], sources: Sources) -> tuple[Finding, ...]:
+    """The findings, with the mechanical repairs that there are."""
+    if _MENDABLE.isdisjoint(finding.code for finding in findings):
+        return findings
+    from sendonce import fixes
+
+    return fixes.offered(findings, sources.source)
 
 
 def _judged(analysis: Analysis, sources: Sources, settings: Settings) -> list[Finding]:

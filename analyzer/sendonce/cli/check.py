@@ -55,6 +55,14 @@ class Choice:
     show_files: bool
     allow_empty: bool
     strict: bool
+    fix: bool
+    unsafe_fixes: bool
+    diff: bool
+
+    @property
+    def repairs(self) -> bool:
+        """Whether repairs are to be made or shown."""
+        return self.fix or self.unsafe_fixes or self.diff
 
     def over(self, settings: Settings) -> Settings:
         """The settings with these options; `--select` sets aside what the file selects and ignores."""
@@ -94,6 +102,9 @@ class Choice:
 @click.option("--show-settings", is_flag=True, help="Show the settings that hold, where each comes from, and stop.")
 @click.option("--show-files", is_flag=True, help="List the files that would be read, their role and module, and stop.")
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 if there are no Python files.")
+@click.option("--fix", is_flag=True, help="Make the repairs that only move a call; report what is left.")
+@click.option("--unsafe-fixes", is_flag=True, help="Make also those that somebody should look at.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file could not be read or parsed.")
 @analysis_options
 def command(
@@ -136,6 +147,11 @@ def _check(target: Target, settings: Settings, common: Common, choice: Choice) -
     tell_remarks(report)
     if not choice.allow_empty:
         require_files(report.stats.files, target, settings)
+    if choice.repairs and (done := _repaired(target, report, choice, common)) is not None:
+        if choice.diff:
+            return done
+        with progress(common.quiet):
+            report = analyze(target, settings)
     if common.verbose:
         tell_unresolved(report)
     to_terminal = choice.output_file is None and on_terminal()
@@ -147,6 +163,22 @@ def _check(target: Target, settings: Settings, common: Common, choice: Choice) -
     if (choice.strict and unused) or (target.only and unused.issuperset(target.only)):
         return 2
     return int(fails(report.findings, settings.fail_on) and not choice.exit_zero)
+
+
+def _repaired(target: Target, report: Report, choice: Choice, common: Common) -> int | None:
+    """Makes or shows the repairs: 1 if there are any, 0 if they are only shown and there are none, else None."""
+    from sendonce.fixes import patches
+    from sendonce.fixes.writing import diff, written
+
+    made = patches(report.findings, Sources(target.root).source, choice.unsafe_fixes)
+    if choice.diff:
+        write("".join(diff(patch) for patch in made), choice.output_file)
+        return int(bool(made))
+    for patch in made:
+        written(target.root, patch)
+        told = ", ".join(sorted({finding.code for finding in patch.findings}))
+        tell(f"sendonce: repaired {told} in {patch.path}")
+    return 1 if made else None
 
 
 def _tell_statistics(report: Report) -> None:

@@ -50,7 +50,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "related": [_related(item) for item in finding.related],
         "assumes": list(finding.assumes),
         "fingerprint": finding.fingerprint,
-        "fix": None,
+        "fix": None if finding.fix is None else {"safe": finding.fix.safe, "title": finding.fix.title},
         "suppressed": finding.suppressed,
     }
 

@@ -1,0 +1,75 @@
+"""Repairs that can be made mechanically: what of a finding's repair is only moving a call.
+
+`offered` says which findings have one, `patches` makes them. A repair is offered only where the code
+has exactly the shape that it changes; a finding without one is repaired by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from sendonce.findings import Finding, Fix
+from sendonce.fixes.base import Repair, mended, with_imports
+from sendonce.fixes.defer import DEFER
+from sendonce.fixes.reorder import REORDER
+
+Read = Callable[[str], bytes | None]
+"""The bytes of a file of the tree, None if it cannot be read."""
+REPAIRS: tuple[Repair, ...] = (DEFER, REORDER)
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A file before and after, and the findings that the change repairs."""
+
+    path: str
+    before: bytes
+    after: bytes
+    findings: tuple[Finding, ...]
+
+
+def offered(findings: Iterable[Finding], read: Read) -> tuple[Finding, ...]:
+    """The findings, those that have a mechanical repair with what it is."""
+    return tuple(_with_fix(finding, read) for finding in findings)
+
+
+def _with_fix(finding: Finding, read: Read) -> Finding:
+    repair = _repair_for(finding)
+    source = read(finding.place.path) if repair is not None else None
+    if repair is None or source is None or mended(repair, finding, source) is None:
+        return finding
+    return replace(finding, fix=Fix(repair.safe(finding), repair.title))
+
+
+def patches(findings: Iterable[Finding], read: Read, unsafe: bool = False) -> tuple[Patch, ...]:
+    """The changes that repair the findings whose fix is safe, or (`unsafe`) any; sorted by path.
+
+    Places are those of the unchanged files: in each, what stands last is repaired first.
+    """
+    by_path: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.fix is not None and (unsafe or finding.fix.safe) and not finding.suppressed:
+            by_path.setdefault(finding.place.path, []).append(finding)
+    found = (_patch(path, by_path[path], read) for path in sorted(by_path))
+    return tuple(patch for patch in found if patch is not None)
+
+
+def _patch(path: str, findings: list[Finding], read: Read) -> Patch | None:
+    before = read(path)
+    if before is None:
+        return None
+    after, done = before, []
+    imports: list[tuple[str, str]] = []
+    for finding in sorted(findings, key=lambda one: one.place, reverse=True):
+        repair = _repair_for(finding)
+        changed = mended(repair, finding, after) if repair is not None else None
+        if repair is not None and changed is not None:
+            after = changed
+            imports += repair.imports
+            done.append(finding)
+    return Patch(path, before, with_imports(after, imports), tuple(reversed(done))) if done else None
+
+
+def _repair_for(finding: Finding) -> Repair | None:
+    return next((repair for repair in REPAIRS if repair.takes(finding)), None)
