@@ -43,6 +43,7 @@ def test_help_lists_the_commands(cli):
         "check",
         "explain",
         "graph",
+        "init",
         "inventory",
         "packs",
         "scaffold",

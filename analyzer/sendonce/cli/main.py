@@ -17,7 +17,7 @@ from sendonce import __version__
 from sendonce.cli.streams import UNWRITABLE, flush_report, tell
 from sendonce.errors import SendonceError
 
-COMMANDS = ("audit", "baseline", "check", "explain", "graph", "inventory", "packs", "scaffold", "trace")
+COMMANDS = tuple("audit baseline check explain graph init inventory packs scaffold trace".split())
 FAULT = 2
 """Exit code of wrong usage, wrong configuration and internal faults."""
 

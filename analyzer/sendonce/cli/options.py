@@ -45,7 +45,9 @@ _OPTIONS = (
     click.option("--cache-dir", type=_PATH, help=f"Where parsed files are kept (default: {CACHE_FOLDER} in the tree)."),
     click.option("--no-cache", is_flag=True, help="Neither read nor write the cache."),
     click.option("--jobs", type=click.IntRange(min=1), help="Accepted for later; everything runs in one process yet."),
-    click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True),
+    click.option(
+        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours (default: auto)."
+    ),
     click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
     click.option("--verbose", "-v", is_flag=True, help="Also list the calls that could not be resolved."),
 )
