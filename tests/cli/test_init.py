@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from gitrepo import git, repository
 from sendonce import __version__, setup
 
 WRITTEN = ["sendonce.toml", ".pre-commit-config.yaml", ".github/workflows/sendonce.yml"]
@@ -132,8 +133,24 @@ def test_ci_installs_what_runs_here(monkeypatch, origin, wanted):
     assert setup.requirement() == wanted
 
 
-def test_a_local_installation_is_told(cli, tmp_path):
-    assert "where that cannot be reached" in cli("init", tmp_path, "--from", "sendonce @ file:///src").err
+def test_a_local_installation_is_told_and_another_can_take_its_place(cli, tmp_path):
+    assert "is on this machine only" in cli("init", tmp_path, "--from", "sendonce @ file:///src").err
+    again = cli("init", tmp_path, "--from", "sendonce @ git+https://example.org/sendonce@abc")
+    assert again.err.count("sendonce added") == 2
+    for name in WRITTEN[1:]:
+        text = (tmp_path / name).read_text()
+        assert '"sendonce @ git+https://example.org/sendonce@abc"' in text
+        assert "file:" not in text
+
+
+def test_a_checkout_is_named_by_the_place_it_came_from(monkeypatch, tree):
+    root = repository(tree({"a.py": ""}))
+    git(root, "remote", "add", "origin", "https://example.org/sendonce")
+    found = SimpleNamespace(read_text=lambda name: json.dumps({"url": root.as_uri(), "dir_info": {}}))
+    monkeypatch.setattr(setup.importlib.metadata, "distribution", lambda name: found)
+    assert setup.requirement() == f"sendonce @ git+https://example.org/sendonce@{git(root, 'rev-parse', 'HEAD')}"
+    git(root, "remote", "set-url", "origin", "../elsewhere")
+    assert setup.requirement() == f"sendonce @ {root.as_uri()}"
 
 
 def test_a_file_is_no_project(cli, tree):

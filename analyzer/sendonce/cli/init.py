@@ -20,7 +20,12 @@ from sendonce.setup import CI_SERVICES, Change, changes, detected_ci, requiremen
     default="auto",
     help="The CI service (default: by its files, else GitHub).",
 )
-@click.option("--from", "source", metavar="REQUIREMENT", help="What pip installs in CI (default: what runs now).")
+@click.option(
+    "--from",
+    "source",
+    metavar="REQUIREMENT",
+    help="What pip installs in CI (default: what runs now); renews files that are there.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be written.")
 def command(path: Path, ci: str, source: str | None, dry_run: bool) -> int:
     """Set up the project at PATH: the configuration, the pre-commit entry and the CI workflow.
@@ -31,12 +36,12 @@ def command(path: Path, ci: str, source: str | None, dry_run: bool) -> int:
         raise UsageError(f"{path} is no folder: give the folder of the project")
     service = detected_ci(path) if ci == "auto" else ci
     wanted = source or requirement()
-    for change in changes(path, service, wanted):
+    for change in changes(path, service, wanted, renew=source is not None):
         _make(change, dry_run)
-    if "file://" in wanted:
+    if "file:" in wanted:
         tell(
-            f"sendonce: pre-commit and CI install {wanted!r}, as here; where that cannot be reached,"
-            " give what pip can install instead: `sendonce init --from REQUIREMENT`"
+            f"sendonce: pre-commit and CI install {wanted!r}, which is on this machine only: put sendonce where"
+            " pip finds it (a git URL, an index, a wheel in the project) and run `sendonce init --from REQUIREMENT`"
         )
     tell("sendonce: next, run `sendonce check`; for a code base with findings of long standing, `sendonce baseline`")
     return 0

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from sendonce import __version__
 from sendonce.setup.texts import AZURE, CONFIGURATION, GITHUB, GITLAB, LOCAL_HOOK
 
 CI_SERVICES = ("github", "gitlab", "azure")
 _TOP_KEY = re.compile(r"(?m)^([A-Za-z_][\w-]*):")
+_INSTALLED = re.compile(r'"sendonce(?:(?: ?@ |[=<>~!])[^"\n]*)?"')
 _FIRST_REPO = re.compile(r"(?m)^repos:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*(?P<indent>[ ]*)- ")
 
 
@@ -37,7 +41,18 @@ def requirement() -> str:
     url = origin.get("url", "")
     if "vcs_info" in origin:
         return f"sendonce @ {origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}"
+    if url.startswith("file:"):
+        url = _remote(Path(url2pathname(urlsplit(url).path))) or url
     return f"sendonce @ {url}" if url else f"sendonce=={__version__}"
+
+
+def _remote(folder: Path) -> str:
+    """Where others find the commit that is checked out in a folder; empty if git cannot tell."""
+    from sendonce.listing import run_git
+
+    answers = (run_git(folder, "remote", "get-url", "origin"), run_git(folder, "rev-parse", "HEAD"))
+    url, commit = ("" if one is None or one.returncode else os.fsdecode(one.stdout).strip() for one in answers)
+    return f"git+{url}@{commit}" if commit and url.startswith(("https://", "ssh://")) else ""
 
 
 def detected_ci(root: Path) -> str:
@@ -50,15 +65,26 @@ def detected_ci(root: Path) -> str:
     return "github"
 
 
-def changes(root: Path, ci: str, wanted: str) -> Iterator[Change]:
-    """All that is missing in a project; `wanted` is what pip is to install, `ci` a service or `none`."""
+def changes(root: Path, ci: str, wanted: str, renew: bool = False) -> Iterator[Change]:
+    """All that is missing in a project; `wanted` is what pip is to install, `ci` a service or `none`.
+
+    With `renew`, files that install another sendonce are changed to install this one.
+    """
     yield _configuration(root)
-    yield _hook(root, wanted)
+    found = [_hook(root, wanted)]
     if ci == "github":
-        yield _new(root / ".github" / "workflows" / "sendonce.yml", _filled(GITHUB, wanted))
+        found.append(_new(root / ".github" / "workflows" / "sendonce.yml", _filled(GITHUB, wanted)))
     elif ci in ("gitlab", "azure"):
         name, template = (".gitlab-ci.yml", GITLAB) if ci == "gitlab" else ("azure-pipelines.yml", AZURE)
-        yield _new(root / name, _filled(template, wanted), "has jobs of its own; add this one by hand")
+        found.append(_new(root / name, _filled(template, wanted), "has jobs of its own; add this one by hand"))
+    yield from (_renewed(change, wanted) if renew and change.why_not else change for change in found)
+
+
+def _renewed(change: Change, wanted: str) -> Change:
+    """The change that replaces what a file installs now; the same change if it installs nothing else."""
+    text = change.file.read_text(encoding="utf-8")
+    new = _INSTALLED.sub(lambda _: json.dumps(wanted), text)
+    return change if new == text else Change(change.file, new, is_new=False)
 
 
 def _configuration(root: Path) -> Change:
