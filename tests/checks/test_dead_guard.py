@@ -142,6 +142,23 @@ def test_a_session_stores_what_is_committed(opened: str, step: str, wanted: int,
     assert len(findings({"app.py": text}, tmp_path, "SO312")) == wanted
 
 
+CLAIM = """    with Session() as session:
+        session.add(Visit(id=id))
+        session.flush()  # here
+        {1}
+    mail()
+    return ""
+"""
+
+
+@pytest.mark.parametrize(("step", "wanted"), [("pass", 1), ("session.commit()", 0)])
+def test_a_claim_that_nothing_commits_is_rolled_back(step: str, wanted: int, tmp_path: Path) -> None:
+    head, _, _ = SESSIONS.partition("    with {0}")
+    text = head + CLAIM.replace("{1}", step)
+    found = findings({"app.py": text}, tmp_path, "SO301", "SO302", "SO303", "SO312")
+    assert [(one.code, one.place.line) for one in found] == [("SO312", line_of(text, "# here"))] * wanted
+
+
 def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
     given = examples(dead_guard.RULE.doc)
     head = "from celery import shared_task\nfrom django.core.mail import send_mail\n"

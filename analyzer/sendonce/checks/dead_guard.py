@@ -2,7 +2,8 @@
 
 ## What it finds
 A guard that cannot work: the mark goes to a name that is no column, or is set on an object that is never saved or
-committed, or the test compares things that are never equal.
+committed, the claim is rolled back or its session closed before anything commits it, or the test compares things that
+are never equal.
 
 ## Why it doubles
 The mark is not there when the next run looks, or the test never sees it. The code reads as if it sent once, and every
@@ -47,6 +48,7 @@ from sendonce.checks.base import Fault, Rule, fault, is_open, listed, named, sen
 from sendonce.findings import Place, Related
 from sendonce.program.analysis import Analysis
 from sendonce.program.dead import Dead, DeadGuards
+from sendonce.program.near import flawed, statement
 from sendonce.program.paths import Path
 
 CODE, NAME = "SO312", "dead-guard"
@@ -58,10 +60,18 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     groups: dict[Place, list[tuple[Path, Dead]]] = {}
     for path in analysis.paths:
         if is_open(path) and path not in explained:
-            for dead in guards.on(path):
+            for dead in (*guards.on(path), *_uncommitted(analysis, path)):
                 groups.setdefault(dead.place, []).append((path, dead))
     for place in sorted(groups):
         yield _fault(analysis, place, groups[place])
+
+
+def _uncommitted(analysis: Analysis, path: Path) -> Iterator[Dead]:
+    """The claim that would guard a path if its transaction were committed."""
+    near = flawed(analysis.claims, path, "uncommitted")
+    if near is not None:
+        _, place = statement(analysis.claims, near)
+        yield Dead(place, f"the {near.claim.note} is rolled back, for nothing commits it")
 
 
 def _fault(analysis: Analysis, place: Place, group: list[tuple[Path, Dead]]) -> Fault:

@@ -13,6 +13,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.handlers import Handlers
 from sendonce.program.held import Held, Site
+from sendonce.program.kept import Kept
 from sendonce.program.keys import ProviderKeys
 from sendonce.program.link import Crossing, Linker
 from sendonce.program.locks import Locks
@@ -62,6 +63,8 @@ class Claims:
         self.outcomes.dominating = self.dominating
         self.rows = Rows(evaluator, self.outcomes, transactions)
         self.releases = Releases(evaluator, flows, self.outcomes)
+        self.kept = Kept(evaluator, flows, linker, transactions)
+        self.forgiven = forgiven
         self.outcomes.given_back = self.releases.given_back
         self.provider_keys = ProviderKeys(evaluator)
         self.jobs = UniqueJobs(evaluator, self.stability)
@@ -98,7 +101,12 @@ class Claims:
     def claim_at(self, site: Site) -> Reservation | None:
         """The claim that every way to a site within its function has won, or the lock that is held there."""
         scene = Scene(h.oldest_first(site.held), function=site.function)
-        return self._newest_claim(site, scene) or self.locks.held_at(site, scene)
+        return self._newest_claim(site, scene) or self._held(site, scene)
+
+    def _held(self, site: Site, scene: Scene) -> Reservation | None:
+        """The lock that is held at a site around a check and a mark that stays."""
+        found = self.locks.held_at(site, scene)
+        return None if found is None else self._standing(found, scene, len(scene.facts))
 
     def stored_at(self, site: Site) -> Guard | None:
         """The reservation that the new row is which the call at a site has made."""
@@ -221,11 +229,11 @@ class Claims:
         """As `dominating`, for the facts before a site: sites of one function share most of them."""
         held = self._nearest_claim(site.held, site.function)
         while held is not None:
-            found = self._claims[held]
-            if not self.releases.given_back(found, scene):
+            found = self._standing(self._claims[held], scene, held.depth - 1)
+            if found is not None:
                 return found
             held = self._nearest_claim(held.before, site.function)
-        return self.locks.committed(scene)
+        return self._marked(scene)
 
     def _nearest_claim(self, held: Held | None, function: str) -> Held | None:
         """The newest fact of a chain that is a claim (in `_claims`), worked out once for each fact."""
@@ -246,9 +254,23 @@ class Claims:
         """The newest claim among the facts of a scene."""
         for index in range(len(scene.facts) - 1, -1, -1):
             found = self.of_fact(scene, index)
-            if found is not None and not self.releases.given_back(found, scene):
+            found = None if found is None else self._standing(found, scene, index)
+            if found is not None:
                 return found
-        return self.locks.committed(scene)
+        return self._marked(scene)
+
+    def _marked(self, scene: Scene) -> Reservation | None:
+        """A check and a mark under a lock, where the mark stays."""
+        found = self.locks.committed(scene)
+        return None if found is None else self._standing(found, scene, len(scene.facts))
+
+    def _standing(self, claim: Reservation, scene: Scene, index: int) -> Reservation | None:
+        """A claim that the fact at `index` is, if the function of the scene neither gives it back nor loses it."""
+        if self.releases.given_back(claim, scene):
+            return None
+        if not self.kept.lost(claim, scene, index):
+            return claim
+        return replace(claim, flaw="uncommitted") if "uncommitted" in self.forgiven else None
 
     def of_fact(self, scene: Scene, index: int) -> Reservation | None:
         """The claim that one of the facts of a scene is."""

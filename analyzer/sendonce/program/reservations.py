@@ -35,9 +35,9 @@ from sendonce.program.values import (
 )
 
 Part = tuple[str, Value]
-Flaw = Literal["not_unique", "process", "host", "unstable"]
+Flaw = Literal["not_unique", "process", "host", "unstable", "uncommitted"]
 """What keeps a claim from being a reservation: no constraint behind it, a store that not all workers share, a key
-that differs on every attempt."""
+that differs on every attempt, a transaction that is rolled back."""
 
 
 @dataclass(frozen=True)
@@ -402,7 +402,7 @@ class Reservations:
 
 
 def _opening(entry: v.Transaction) -> tuple[str, ...]:
-    return (*entry.contexts, *entry.decorators)
+    return (*entry.contexts, *entry.decorators, *entry.statements)
 
 
 def flaw_of(scope: str) -> Flaw | None:

@@ -40,7 +40,7 @@ class Rows:
 
     def committed(self, inside: h.Inside, before: Scene) -> Reservation | None:
         """The reservation of rows that a transaction inserted at its end."""
-        context = inside.value
+        context = before.put(inside.value)
         shape = context.func if isinstance(context, Call) else context
         saved = self.evaluator.lookup(self.packs.transaction_savepoints, shape)
         if not saved and not self.transactions.is_transaction(context):
