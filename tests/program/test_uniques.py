@@ -335,3 +335,198 @@ def test_a_table_of_sql_text(tmp_path: Path, created: str, expected: bool) -> No
                 mail()
     """
     assert is_guarded(tmp_path, code.replace("<created>", created), ALCHEMY) is expected
+
+
+BESIDE = """
+        from typing import Annotated
+        from sqlalchemy import ForeignKey, Index, UniqueConstraint
+        from sqlalchemy.orm import Mapped, mapped_column
+        from .db import Base
+
+        natural = Annotated[int, mapped_column(primary_key=True, autoincrement=False)]
+        plainly = Annotated[int, mapped_column(index=True)]
+"""
+SPELLINGS = {
+    "a type that is a key": (
+        """
+        class Sent(Base):
+            __tablename__ = "sent"
+            order_id: Mapped[natural]
+            kind: Mapped[str]
+        """,
+        True,
+    ),
+    "a type that is none": (
+        """
+        class Sent(Base):
+            __tablename__ = "sent"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            order_id: Mapped[plainly]
+            kind: Mapped[str]
+        """,
+        False,
+    ),
+    "an annotated column": (
+        """
+        class Sent(Base):
+            __tablename__ = "sent"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            order_id: Mapped[Annotated[int, mapped_column(unique=True)]]
+            kind: Mapped[str]
+        """,
+        True,
+    ),
+    "an index behind the class": (
+        """
+        class Sent(Base):
+            __tablename__ = "sent"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            order_id: Mapped[int]
+            kind: Mapped[str]
+
+        Index("once", Sent.order_id, Sent.kind, unique=True)
+        """,
+        True,
+    ),
+    "an index of another class": (
+        """
+        class Sent(Base):
+            __tablename__ = "sent"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            order_id: Mapped[int]
+            kind: Mapped[str]
+
+        class Kept(Base):
+            __tablename__ = "kept"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            order_id: Mapped[int]
+            kind: Mapped[str]
+
+        Index("once", Kept.order_id, Kept.kind, unique=True)
+        """,
+        False,
+    ),
+    "a constraint over the columns themselves": (
+        """
+        class Sent(Base):
+            __tablename__ = "sent"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
+            kind: Mapped[str] = mapped_column()
+            __table_args__ = (UniqueConstraint(order_id, kind), {"schema": "mail"})
+        """,
+        True,
+    ),
+    "a constraint over other columns": (
+        """
+        class Sent(Base):
+            __tablename__ = "sent"
+            id: Mapped[int] = mapped_column(primary_key=True)
+            order_id: Mapped[int] = mapped_column(ForeignKey("orders.id"))
+            kind: Mapped[str] = mapped_column()
+            text: Mapped[str] = mapped_column()
+            __table_args__ = (UniqueConstraint(order_id, text),)
+        """,
+        False,
+    ),
+}
+ADDED = """
+        from sqlalchemy.exc import IntegrityError
+        from sqlalchemy.orm import Session
+        from .mail import mail
+        from .models import Sent
+
+        def run(session: Session, pk):
+            session.add(Sent(order_id=pk, kind="receipt"))
+            try:
+                session.commit()
+            except IntegrityError:
+                session.rollback()
+                return
+            mail()
+"""
+
+
+@pytest.mark.parametrize(("models", "expected"), SPELLINGS.values(), ids=SPELLINGS)
+def test_where_a_model_of_sqlalchemy_says_so(tmp_path: Path, models: str, expected: bool) -> None:
+    files = {**ALCHEMY, "shop/models.py": BESIDE + models}
+    assert is_guarded(tmp_path, ADDED, files) is expected
+
+
+DOCUMENTS = """
+        import pymongo
+        from typing import Annotated
+        from beanie import Document, Indexed
+        from mongoengine import Document as Row, IntField, StringField
+        from pymongo import IndexModel
+"""
+DOCUMENT = {
+    "beanie's own type": ("class Sent(Document):\n            order: Indexed(int, unique=True)", True),
+    "the same, annotated": ("class Sent(Document):\n            order: Annotated[int, Indexed(unique=True)]", True),
+    "an index that is not unique": ("class Sent(Document):\n            order: Indexed(int)", False),
+    "the settings": (
+        """class Sent(Document):
+            order: int
+
+            class Settings:
+                indexes = [IndexModel([("order", pymongo.ASCENDING)], unique=True)]
+        """,
+        True,
+    ),
+    "the settings, not unique": (
+        """class Sent(Document):
+            order: int
+
+            class Settings:
+                indexes = [IndexModel([("order", pymongo.ASCENDING)])]
+        """,
+        False,
+    ),
+}
+DICTS = {
+    "unique": ('{"indexes": [{"fields": ["order", "kind"], "unique": True}, "kind"]}', True),
+    "another field": ('{"indexes": [{"fields": ["order", "kind", "text"], "unique": True}]}', False),
+    "not unique": ('{"indexes": [{"fields": ["order", "kind"]}]}', False),
+}
+
+
+@pytest.mark.parametrize(("document", "expected"), DOCUMENT.values(), ids=DOCUMENT)
+def test_a_document_of_beanie(tmp_path: Path, document: str, expected: bool) -> None:
+    code = """
+        from pymongo.errors import DuplicateKeyError
+        from .mail import mail
+        from .models import Sent
+
+        async def run(pk):
+            try:
+                await Sent(order=pk).insert()
+            except DuplicateKeyError:
+                return
+            mail()
+    """
+    files = {**ALCHEMY, "shop/models.py": f"{DOCUMENTS}\n        {document}\n"}
+    assert is_guarded(tmp_path, code, files) is expected
+
+
+@pytest.mark.parametrize(("meta", "expected"), DICTS.values(), ids=DICTS)
+def test_a_document_of_mongoengine(tmp_path: Path, meta: str, expected: bool) -> None:
+    model = f"""
+        class Sent(Row):
+            order = IntField()
+            kind = StringField()
+            text = StringField()
+            meta = {meta}
+    """
+    code = """
+        from mongoengine import NotUniqueError
+        from .mail import mail
+        from .models import Sent
+
+        def run(pk):
+            try:
+                Sent(order=pk, kind="receipt").save()
+            except NotUniqueError:
+                return
+            mail()
+    """
+    assert is_guarded(tmp_path, code, {**ALCHEMY, "shop/models.py": DOCUMENTS + model}) is expected

@@ -29,7 +29,7 @@ _SHAPES = """
     needs
     releases reads selects excludes inserts updates saves deletes distinct groups joins loops clients classes injected
     outboxes
-    counts clears binds finds Signal.stored Claim.runs Probe.runs
+    counts clears binds finds keyed Signal.stored Claim.runs Probe.runs
 """
 _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base
@@ -43,7 +43,8 @@ _FREE = """
     limit endless waits doubles longest redelivers scopes methods functions settings kinds lists after autocommits words
     weak_words managing gates event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides
     rounds
-    Setting.names correlation Log.event Log.recipient entity what addresses modules by every asked
+    Setting.names correlation Log.event Log.recipient entity what addresses modules by every asked nested
+    mappings
 """
 _NOTATIONS: dict[str, Notation] = {
     **dict.fromkeys(_FREE.split(), "free"),

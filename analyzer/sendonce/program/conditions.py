@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sendonce.program import arguments, sql
+from sendonce.program.constraints import plain
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.fields import Fields, text_of
-from sendonce.program.uniques import plain
 from sendonce.program.values import (
     UNKNOWN,
     Attr,

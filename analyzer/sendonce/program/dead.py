@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sendonce import facts
 from sendonce.findings import Place
 from sendonce.program import held as h
+from sendonce.program.constraints import plain
 from sendonce.program.held import Site
 from sendonce.program.memory import Memory, levels
 from sendonce.program.paths import Path
@@ -16,7 +17,6 @@ from sendonce.program.selections import Selections, words_of_declaration
 from sendonce.program.spots import Read
 from sendonce.program.symbols import Class, own_nodes
 from sendonce.program.transactions import Transactions
-from sendonce.program.uniques import plain
 from sendonce.program.values import Attr, Call, Op, Updated, Value, walk
 from sendonce.program.writes import STORING, Mark
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments, sql
+from sendonce.program.constraints import plain
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.symbols import Class
-from sendonce.program.uniques import plain
 from sendonce.program.values import (
     UNKNOWN,
     Attr,

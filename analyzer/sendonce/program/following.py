@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from sendonce import facts
 from sendonce.program import held as h
 from sendonce.program.claims import Claims
+from sendonce.program.constraints import plain
 from sendonce.program.held import Site
 from sendonce.program.locks import only_caught
 from sendonce.program.mail import Guard, Transaction
 from sendonce.program.paths import Path
 from sendonce.program.scene import Scene
 from sendonce.program.transactions import Transactions
-from sendonce.program.uniques import plain
 from sendonce.program.values import Attr, Call, ClassRef, FunctionRef, Updated, walk
 
 MAX_DEPTH = 3

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sendonce import vocabulary as v
 from sendonce.program import arguments, sql
 from sendonce.program import held as h
+from sendonce.program.constraints import plain
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.fields import text_of
 from sendonce.program.flow import Flows
@@ -14,7 +15,6 @@ from sendonce.program.held import Site
 from sendonce.program.link import Linker
 from sendonce.program.reservations import Reservations
 from sendonce.program.scene import Scene
-from sendonce.program.uniques import plain
 from sendonce.program.values import Attr, Call, Const, Item, Text, Updated, Value, options, substitute, walk
 
 MAX_DEPTH = 3

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from sendonce.program import sql
 from sendonce.program.about import About
+from sendonce.program.constraints import plain
 from sendonce.program.fields import text_of
 from sendonce.program.held import Site
 from sendonce.program.memory import Memory
 from sendonce.program.paths import Path
 from sendonce.program.selections import Selections
 from sendonce.program.spots import Written
-from sendonce.program.uniques import plain
 from sendonce.program.values import FALSE, Call, ClassRef, Const, Updated, Value, options
 from sendonce.program.writes import Mark
 

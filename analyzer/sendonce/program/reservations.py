@@ -16,10 +16,11 @@ from sendonce.findings import Confidence, weakest
 from sendonce.program import arguments
 from sendonce.program.backends import Backends
 from sendonce.program.conditions import Conditions
+from sendonce.program.constraints import plain
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.fields import Fields, Given, Model, text_of
 from sendonce.program.stability import Stability
-from sendonce.program.uniques import Uniques, plain
+from sendonce.program.uniques import Uniques
 from sendonce.program.values import (
     Attr,
     Call,

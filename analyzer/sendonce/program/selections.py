@@ -10,13 +10,13 @@ from sendonce.findings import Place
 from sendonce.program import held as h
 from sendonce.program import sql
 from sendonce.program.conditions import Tested
+from sendonce.program.constraints import plain
 from sendonce.program.fields import text_of
 from sendonce.program.held import Site
 from sendonce.program.memory import Memory, levels
 from sendonce.program.paths import Path
 from sendonce.program.spots import Spots
 from sendonce.program.stability import Stability
-from sendonce.program.uniques import plain
 from sendonce.program.values import (
     FALSE,
     NONE,

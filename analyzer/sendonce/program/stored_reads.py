@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from sendonce import vocabulary as v
 from sendonce.program import arguments, sql
 from sendonce.program import held as h
+from sendonce.program.constraints import plain
 from sendonce.program.fields import Fields, text_of
 from sendonce.program.newness import made_here
 from sendonce.program.spots import Read, Spot, Spots, is_telling
-from sendonce.program.uniques import plain
 from sendonce.program.values import (
     TRUE,
     UNKNOWN,

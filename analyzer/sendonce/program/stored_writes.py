@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments, sql
+from sendonce.program.constraints import plain
 from sendonce.program.fields import Fields, text_of
 from sendonce.program.newness import made_here
 from sendonce.program.spots import Spot, Spots, Written, is_telling
 from sendonce.program.symbols import ADDS
-from sendonce.program.uniques import plain
 from sendonce.program.values import (
     TRUE,
     UNKNOWN,

@@ -5,26 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from sendonce import facts
 from sendonce import vocabulary as v
-from sendonce.discovery import Role, SourceFile
-from sendonce.program import arguments, sql
+from sendonce.program.constraints import Constraint, Declarations, plain
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
-from sendonce.program.symbols import Class, Module
-from sendonce.program.values import FALSE, TRUE, UNKNOWN, Attr, Call, ClassRef, Const, Op, Seq, Value, options, walk
+from sendonce.program.reader import Reader
+from sendonce.program.scripts import Scripts
+from sendonce.program.symbols import Binding, Class, Module
+from sendonce.program.values import UNKNOWN, Attr, Call, ClassRef, Item, Seq, Table, Value, options, walk
+
+MAX_DEPTH = 6
+"""How many brackets of an annotation are looked into."""
 
 Answer = Literal["yes", "partly", "no", "unknown"]
-
-
-@dataclass(frozen=True)
-class Constraint:
-    """Fields that together are unique; `partial` if for some rows only."""
-
-    fields: frozenset[str]
-    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,12 +32,6 @@ class Cover:
     fields: frozenset[str] = frozenset()
 
 
-def plain(field: str) -> str:
-    """A field's own name: look-ups stripped, `order_id` and `order` as one, `pk` as the key."""
-    name = field.lower().partition("__")[0] if not field.startswith("_") else field.lower()
-    return "id" if name in ("pk", "id", "_id") else name.removesuffix("_id")
-
-
 class Uniques:
     """Answers for models (as values) and table names, memoised."""
 
@@ -49,9 +40,9 @@ class Uniques:
         self.program = evaluator.program
         self.packs = evaluator.packs
         self.flows = flows
+        self.declarations = Declarations(evaluator)
+        self.scripts = Scripts(self.declarations, flows)
         self._known: dict[Value | str, tuple[Constraint, ...] | None] = {}
-        self._texts: dict[str, tuple[sql.Declared, ...]] = {}
-        self._files: dict[str, tuple[sql.Declared, ...]] = {}
 
     def cover(
         self, model: Value | str | None, given: frozenset[str] | None, worse: frozenset[str] = frozenset()
@@ -93,9 +84,9 @@ class Uniques:
             cls = self.class_of_table(model)
             if cls is not None:
                 return self.constraints(ClassRef(cls.id))
-            found = tuple(dict.fromkeys(self._in_sql(model)))
-            migrated = tuple(self._in_migrations(frozenset((model,)), ""))
-            return (*found, *migrated) if self._created(model) or migrated else None
+            found = tuple(dict.fromkeys(self.scripts.in_sql(model)))
+            migrated = tuple(self.scripts.in_migrations(frozenset((model,)), ""))
+            return (*found, *migrated) if self.scripts.created(model) or migrated else None
         return None
 
     # ------------------------------------------------------------------ classes
@@ -104,163 +95,126 @@ class Uniques:
         keys: set[str] = set()
         for cls in self.evaluator.hierarchy.mro(id):
             for name, bindings in cls.scope.items():
-                value = self.evaluator.binding_value(cls.module, cls, bindings[-1])
-                yield from self._declared(name, value, keys)
+                for value in (*self._annotated(cls, bindings[-1]), self._bound(cls, bindings[-1])):
+                    yield from self.declarations.declared(name, value, keys)
         if keys:
             yield Constraint(frozenset(map(plain, keys)))
             yield from (Constraint(frozenset(("id",))) for _ in range(len(keys) == 1))
-        elif "django.db.models.Model" in self.evaluator.hierarchy.external_bases(id):
+        elif not self._keyed.isdisjoint(self.evaluator.hierarchy.external_bases(id)):
             yield Constraint(frozenset(("id",)))
         yield from self._in_options(id)
         cls = self.program.cls(id)
+        yield from self._beside(cls)
         tables = self.tables_of(cls)
         for table in sorted(tables):
-            yield from self._in_sql(table)
-        yield from self._in_migrations(tables | {cls.name.lower()}, cls.module.path)
+            yield from self.scripts.in_sql(table)
+        yield from self.scripts.in_migrations(tables | {cls.name.lower()}, cls.module.path)
 
-    def _declared(self, name: str, value: Value, keys: set[str]) -> Iterator[Constraint]:
-        """What one class attribute says: a unique column; a part of the primary key goes into `keys`."""
-        for option in options(value):
-            if not isinstance(option, Call):
-                continue
-            for entry in self._entries(option):
-                if self._stands(entry.foreign, option):
-                    yield Constraint(frozenset((plain(name),)))
-                elif self._stands(entry.columns, option):
-                    for field in self._switched_on(entry, option):
-                        if field == "primary_key":
-                            keys.add(name)
-                        else:
-                            yield Constraint(frozenset((plain(name),)))
+    def _bound(self, cls: Class, binding: Binding) -> Value:
+        return self.evaluator.binding_value(cls.module, cls, binding)
 
-    def _switched_on(self, entry: v.Unique, call: Call) -> Iterator[str]:
-        for field, wanted in entry.fields.items():
-            given = arguments.argument(self.evaluator, call, field)
-            constant = None if given is None else self.evaluator.constant(given)
-            if constant is not None and constant.value == wanted:
-                yield field
+    def _annotated(self, cls: Class, binding: Binding) -> Iterator[Call]:
+        """The calls in an annotation: `Annotated[str, Field(unique=True)]`, `Mapped[key]` of such a type."""
+        if binding.annotation is not None:
+            yield from self._calls_in(Reader(self.evaluator, cls.module.body, cls).annotation(binding.annotation))
+
+    def _calls_in(self, annotation: Value, depth: int = MAX_DEPTH) -> Iterator[Call]:
+        for option in options(self.evaluator.resolve(annotation)):
+            match option:
+                case Call():
+                    yield option
+                case Item(index=inner) if depth:
+                    yield from self._calls_in(inner, depth - 1)
+                case Seq(items=items) if depth:
+                    for item in items:
+                        yield from self._calls_in(item, depth - 1)
+                case _:
+                    pass
+
+    @cached_property
+    def _keyed(self) -> frozenset[str]:
+        """The library classes whose models have a key of their own."""
+        return frozenset(self.packs.canonical(base) for entry in self._entries for base in entry.keyed)
+
+    @cached_property
+    def _entries(self) -> tuple[v.Unique, ...]:
+        return tuple(entry for pack in self.packs.packs for entry in pack.unique)
 
     def _in_options(self, id: str) -> Iterator[Constraint]:
         """`Meta` options and `__table_args__`: field tuples under known names, calls that make constraints."""
-        bases = self.evaluator.hierarchy.external_bases(id)
-        roots = {base.partition(".")[0] for base in bases}
-        packs = [pack for pack in self.packs.packs if not roots.isdisjoint(self.packs.roots(pack))]
-        names = {name for pack in packs for entry in pack.unique for name in entry.meta}
+        entries = self._of_library(id)
+        names = {name for entry in entries for name in entry.meta}
+        columns: dict[Value, str] = {
+            value: name
+            for cls in self.evaluator.hierarchy.mro(id)
+            for name, bindings in cls.scope.items()
+            if isinstance(value := self._bound(cls, bindings[-1]), Call)
+        }
         for value, name in self._option_values(id):
             if name in names:
-                yield from (Constraint(fields) for fields in self._field_sets(value))
-            else:
-                for part in walk(value):
-                    if isinstance(part, Call):
-                        yield from self._of_constraint(part)
+                yield from (Constraint(fields) for fields in self.declarations.field_sets(value))
+                continue
+            for part in walk(value):
+                if isinstance(part, Call):
+                    yield from self.declarations.of_constraint(part, columns)
+                elif isinstance(part, Table):
+                    for entry in entries:
+                        yield from self.declarations.of_mapping(entry, part) if name in entry.mappings else ()
+
+    def _of_library(self, id: str) -> tuple[v.Unique, ...]:
+        """What the libraries of a model say of unique constraints."""
+        roots = {base.partition(".")[0] for base in self.evaluator.hierarchy.external_bases(id)}
+        packs = (pack for pack in self.packs.packs if not roots.isdisjoint(self.packs.roots(pack)))
+        return tuple(entry for pack in packs for entry in pack.unique)
 
     def _option_values(self, id: str) -> Iterator[tuple[Value, str]]:
         for cls in self.evaluator.hierarchy.mro(id):
-            inner = [one for one in (f"{cls.id}.Meta",) if one in cls.module.classes]
-            for owner in [cls, *(cls.module.classes[one] for one in inner)]:
-                homes = self.evaluator.hierarchy.mro(owner.id) if owner is not cls else (owner,)
-                for home in homes:
+            for name, bindings in cls.scope.items():
+                if name in self._options:
+                    yield self._option(cls, bindings[-1].node, name), name
+            for inner in self._nested(cls):
+                for home in self.evaluator.hierarchy.mro(inner.id):
                     for name, bindings in home.scope.items():
-                        if owner is not cls or name in _TABLE_OPTIONS:
-                            yield self._option(home, bindings[-1].node, name), name
+                        yield self._option(home, bindings[-1].node, name), name
+
+    def _nested(self, cls: Class) -> Iterator[Class]:
+        """The classes inside a model that hold its options."""
+        for name in dict.fromkeys(one for entry in self._entries for one in entry.nested):
+            found = cls.module.classes.get(f"{cls.id}.{name}")
+            if found is not None:
+                yield found
+
+    @cached_property
+    def _options(self) -> frozenset[str]:
+        """The names of class attributes in which constraints stand."""
+        return frozenset(name for entry in self._entries for name in (*entry.options, *entry.mappings))
 
     def _option(self, cls: Class, node: object, name: str) -> Value:
         if isinstance(node, facts.Def):  # a declared_attr
             return self.flows.of(cls.methods[name]).returned if name in cls.methods else UNKNOWN
-        return self.evaluator.resolve(self.evaluator.binding_value(cls.module, cls, cls.scope[name][-1]))
+        return self.evaluator.resolve(self._bound(cls, cls.scope[name][-1]))
 
-    # ------------------------------------------------------------------ constraints
-
-    def _entries(self, call: Call) -> tuple[v.Unique, ...]:
-        found: tuple[tuple[object, v.Unique], ...] = self.evaluator.lookup(self.packs.uniques, call.func)
-        return tuple(entry for _, entry in found)
-
-    def _stands(self, shapes: tuple[str, ...], call: Call) -> bool:
-        own = self.evaluator.shapes(call.func)
-        return any(self.packs.canonical(shape) in own for shape in shapes)
-
-    def _of_constraint(self, call: Call) -> Iterator[Constraint]:
-        """The constraint that a call makes where it stands in its model or table."""
-        for entry in self._entries(call):
-            if entry.model or not self._stands(entry.constraints, call) or not self._meets(entry, call):
-                continue
-            partial = any(arguments.argument(self.evaluator, call, one) is not None for one in entry.partial)
-            given = _listed(self.evaluator, call, entry.names)
-            fields = frozenset(name for value in given for name in self._names(value))
-            if fields:
-                yield Constraint(fields, partial)
-
-    def _meets(self, entry: v.Unique, call: Call) -> bool:
-        for name, wanted in entry.when.items():
-            given = arguments.argument(self.evaluator, call, name)
-            constant = None if given is None else self.evaluator.constant(given)
-            if constant is None or constant.value != wanted:
-                return False
-        return True
-
-    def _names(self, value: Value) -> Iterator[str]:
-        """The field names in a value: texts, attributes of the model, names inside expressions."""
-        for option in options(self.evaluator.resolve(value)):
-            match option:
-                case Const(value=str() as name):
-                    yield plain(name)
-                case Attr(name=name):
-                    yield plain(name)
-                case Seq(items=items):
-                    for item in items:
-                        yield from self._names(item)
-                case Call(args=args):
-                    for arg in args:
-                        yield from self._names(arg)
-                case Op(op="+", operands=operands):
-                    for operand in operands:
-                        yield from self._names(operand)
-                case _:
-                    pass
-
-    def _field_sets(self, value: Value) -> Iterator[frozenset[str]]:
-        """`("a", "b")`, `[("a", "b"), …]`, a constraint: the sets of fields that are unique together."""
-        for option in options(self.evaluator.resolve(value)):
-            if isinstance(option, Call):
-                yield from (one.fields for one in self._of_constraint(option))
-            elif isinstance(option, Seq) and len(option.items) == 2 and option.items[1] in (TRUE, FALSE):
-                # peewee's pairs of names and whether they are unique
-                yield from self._field_sets(option.items[0]) if option.items[1] is TRUE else ()
-            elif isinstance(option, Seq):
-                nested = [item for item in option.items if isinstance(self.evaluator.resolve(item), Seq | Call)]
-                if nested:
-                    for item in nested:
-                        yield from self._field_sets(item)
-                else:
-                    yield frozenset(self._names(option))
-            elif isinstance(option, Const) and isinstance(option.value, str):
-                yield frozenset((plain(option.value),))
+    def _beside(self, cls: Class) -> Iterator[Constraint]:
+        """The constraints of a model that its module makes behind it: `Index("once", Sent.order_id, unique=True)`."""
+        for site in self.flows.of(cls.module.body).sites:
+            owners = {part.base for arg in site.call.args for part in walk(arg) if isinstance(part, Attr)}
+            if ClassRef(cls.id) in owners:
+                yield from self.declarations.of_constraint(site.call)
 
     # ------------------------------------------------------------------ tables
 
     def _of_table_object(self, call: Call) -> Iterator[Constraint]:
         """The constraints of a `Table(…)` or `create_table(…)` call: its columns and constraints are arguments."""
-        keys: set[str] = set()
-        for arg in call.args:
-            for part in walk(self.evaluator.resolve(arg)):
-                if isinstance(part, Call):
-                    first = part.args[0] if part.args else UNKNOWN
-                    constant = self.evaluator.constant(first)
-                    if constant is not None and isinstance(constant.value, str):
-                        yield from self._declared(constant.value, part, keys)
-                    yield from self._of_constraint(part)
-        if keys:
-            yield Constraint(frozenset(map(plain, keys)))
+        yield from self.declarations.of_table(call)
         name = self.evaluator.constant(call.args[0]) if call.args else None
         if name is not None and isinstance(name.value, str):
-            yield from self._in_sql(name.value.lower())
-            yield from self._in_migrations(frozenset((name.value.lower(),)), "")
+            yield from self.scripts.in_sql(name.value.lower())
+            yield from self.scripts.in_migrations(frozenset((name.value.lower(),)), "")
 
     def tables_of(self, cls: Class) -> frozenset[str]:
         """The names that a model's table may have: the declared one, else those that libraries derive."""
-        names = [name for pack in self.packs.packs for entry in pack.unique for name in entry.table]
-        meta = cls.module.classes.get(f"{cls.id}.Meta")
-        for owner in (cls, *((meta,) if meta is not None else ())):
+        names = [name for entry in self._entries for name in entry.table]
+        for owner in (cls, *self._nested(cls)):
             for name in names:
                 if name in owner.scope:
                     value = self.evaluator.binding_value(owner.module, owner, owner.scope[name][-1])
@@ -291,123 +245,6 @@ class Uniques:
     def _is_model(self, cls: Class) -> bool:
         return bool(self.evaluator.hierarchy.external_bases(cls.id))
 
-    # ------------------------------------------------------------------ migrations and SQL
-
-    def _in_migrations(self, names: frozenset[str], path: str) -> Iterator[Constraint]:
-        """What migrations and scripts add to the table or model of one of these names."""
-        for module in self._mentioning(names):
-            if not _same_application(module.path, path):
-                continue
-            for site in self.flows.of(module.body).sites:
-                yield from self._migrated(site.call, names)
-            for function in module.functions.values():
-                if function is not module.body and function.name in ("upgrade", "forwards"):
-                    for site in self.flows.of(function).sites:
-                        yield from self._migrated(site.call, names)
-
-    def _mentioning(self, names: frozenset[str]) -> Iterator[Module]:
-        words = {word for name in names for word in (name, name.title())}
-        files = {file for word in words for file in self.program.index.files_with(word, roles=_MIGRATIONS)}
-        for file in sorted(files):
-            module = self.program.module_of(file)
-            if module is not None:
-                yield module
-
-    def _migrated(self, call: Call, names: frozenset[str]) -> Iterator[Constraint]:
-        for entry in self._entries(call):
-            if not entry.model or not self._meets(entry, call):
-                continue
-            model = arguments.first_argument(self.evaluator, call, entry.model)
-            constant = None if model is None else self.evaluator.constant(model)
-            if constant is None or str(constant.value).lower() not in names:
-                continue
-            partial = any(arguments.argument(self.evaluator, call, one) is not None for one in entry.partial)
-            for value in _listed(self.evaluator, call, entry.names):
-                for fields in self._field_sets(value):
-                    yield Constraint(fields, partial)
-                for part in walk(self.evaluator.resolve(value)):
-                    if isinstance(part, Call):
-                        yield from self._of_table_object(Call(UNKNOWN, ("",), (part,), part.at))
-
-    def _in_sql(self, table: str) -> Iterator[Constraint]:
-        for one in self._sql_texts(table):
-            if one.table == table:
-                yield Constraint(frozenset(map(plain, one.columns)), one.partial)
-
-    def _sql_texts(self, table: str) -> tuple[sql.Declared, ...]:
-        """The constraints in the texts of files that mention a table and create something."""
-        if table not in self._texts:
-            files = {file for verb in _VERBS for file in self.program.index.files_with(table, verb, roles=_SCRIPTS)}
-            found = [one for file in sorted(files) for one in self._declarations(file)]
-            self._texts[table] = tuple(dict.fromkeys(found))
-        return self._texts[table]
-
-    def _declarations(self, file: SourceFile) -> tuple[sql.Declared, ...]:
-        """The constraints in the texts of one file."""
-        if file.path not in self._files:
-            self._files[file.path] = ()
-            module = self.program.module_of(file) if self._creates(file) else None
-            if module is not None:
-                self._files[file.path] = tuple(one for text in _texts(module.content) for one in sql.declared(text))
-        return self._files[file.path]
-
-    def _creates(self, file: SourceFile) -> bool:
-        return _DEFINITION.search(self.program.sources.read(file)) is not None
-
-    def _created(self, table: str) -> bool:
-        """Whether the tree has the text that creates a table."""
-        pattern = re.compile(rf"\bcreate\s+(?:\w+\s+)*table\s+[^(]*\b{re.escape(table)}\b", re.IGNORECASE)
-        for verb in ("CREATE", "create"):
-            for file in self.program.index.files_with(table, verb, roles=_SCRIPTS):
-                module = self.program.module_of(file) if self._creates(file) else None
-                if module is not None and any(pattern.search(text) for text in _texts(module.content)):
-                    return True
-        return False
-
-
-_MIGRATIONS: tuple[Role, ...] = ("migration",)
-_SCRIPTS: tuple[Role, ...] = ("application", "migration")
-_VERBS = ("CREATE", "create", "ALTER", "alter")
-_DEFINITION = re.compile(rb"(?i)\bcreate\s+(?:\w+\s+)*table\b|\bcreate\s+unique\b|\balter\s+table\b")
-_TABLE_OPTIONS = ("__table_args__", "__table__", "__mapper_args__")
-
 
 def _classes(module: Module | None) -> tuple[Class, ...]:
     return () if module is None else tuple(cls for cls in module.classes.values() if cls.node.bases)
-
-
-def _listed(evaluator: Evaluator, call: Call, names: tuple[str, ...]) -> list[Value]:
-    """The arguments in which field names stand; `"|1*"` is every positional one from 1 on."""
-    found: list[Value] = []
-    for name in names:
-        if name.startswith("|") and name.endswith("*"):
-            first = int(name[1:-1] or 0)
-            positional = [value for key, value in zip(call.names, call.args, strict=True) if key == ""]
-            found.extend(positional[first:])
-        else:
-            given = arguments.argument(evaluator, call, name)
-            if given is not None:
-                found.append(given)
-    return found
-
-
-def _texts(node: object) -> Iterator[str]:
-    """The string constants of a module that look like SQL definitions."""
-    todo = [node]
-    while todo:
-        found = todo.pop()
-        if isinstance(found, tuple):
-            todo.extend(found)
-        elif isinstance(found, facts.Constant):
-            if isinstance(found.value, str) and re.search(r"\b(?:create|alter)\b", found.value, re.IGNORECASE):
-                yield found.value
-        elif hasattr(found, "__struct_fields__"):
-            todo.extend(getattr(found, name) for name in found.__struct_fields__ if name != "at")
-
-
-def _same_application(migration: str, model: str) -> bool:
-    """Whether a Django migration lies in the application of a model; other migrations serve the whole tree."""
-    home, found, _ = migration.partition("/migrations/")
-    if not model or not found:
-        return True
-    return model.startswith(f"{home}/")

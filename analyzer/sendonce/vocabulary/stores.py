@@ -75,8 +75,16 @@ class Unique(Entry, frozen=True, kw_only=True):
     constraints: tuple[str, ...] = ()
     """Calls that make a constraint over several fields, given by name or in `fields=`."""
     when: dict[str, Scalar] = {}
+    nested: tuple[str, ...] = ()
+    """Classes inside a model whose attributes are its options: `Meta`."""
     meta: tuple[str, ...] = ()
-    """Names in `class Meta` or class attributes with field tuples."""
+    """Names in such a class with field tuples."""
+    options: tuple[str, ...] = ()
+    """Class attributes of a model in which constraints stand: `__table_args__`."""
+    mappings: tuple[str, ...] = ()
+    """Such attributes with dicts inside: one that has what `when` says is a constraint over the fields in `names`."""
+    keyed: tuple[str, ...] = ()
+    """Base classes whose models have a primary key `id` that they need not declare."""
     foreign: tuple[str, ...] = ()
     """Calls whose one field is unique by itself (`OneToOneField`)."""
     names: tuple[str, ...] = ()
