@@ -431,6 +431,42 @@ def test_sessions_and_sql(body: str, tmp_path: Path) -> None:
     assert found[0].severity == "warning"
 
 
+COLLECTIONS = """
+import smtplib
+from flask import Flask
+from pymongo import MongoClient
+
+app = Flask(__name__)
+db = MongoClient().shop
+log = db["log"]
+
+
+def mail():
+    smtplib.SMTP("localhost").sendmail("a@x.example", "b@x.example", "Subject: Hello")
+
+
+@app.post("/<int:id>")
+def tell(id):
+    if {0}:
+        return ""
+    mail()
+    {1}
+    return ""
+"""
+ASKED = {
+    "the same collection": ('db.sent.find_one({"visit": id})', 'db.sent.insert_one({"visit": id})', 1),
+    "by an item": ('db["sent"].count_documents({"visit": id})', 'db["sent"].insert_one({"visit": id})', 1),
+    "held in a variable": ('log.find_one({"visit": id})', 'db.log.insert_one({"visit": id})', 1),
+    "another collection": ('db.blocked.find_one({"visit": id})', 'db.sent.insert_one({"visit": id})', 0),
+}
+
+
+@pytest.mark.parametrize(("asked", "written", "wanted"), ASKED.values(), ids=ASKED)
+def test_collections_by_their_names(asked: str, written: str, wanted: int, tmp_path: Path) -> None:
+    text = COLLECTIONS.replace("{0}", asked).replace("{1}", written)
+    assert len(findings({"app.py": text}, tmp_path, "SO303")) == wanted
+
+
 def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
     given = examples(check_then_act.RULE.doc)
     head = "from celery import shared_task\nfrom django.core.mail import send_mail\n"

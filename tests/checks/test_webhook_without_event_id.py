@@ -27,6 +27,7 @@ Session = sessionmaker(create_engine("postgresql://db/site"))
 """
 HEAD = """
 import smtplib
+import sqlite3
 import stripe
 from flask import Flask, request
 from redis import Redis
@@ -61,6 +62,13 @@ SILENT = {
     with Session.begin() as session:
         made = session.execute(insert(Delivery).values(id=event["id"]).on_conflict_do_nothing())
     if made.rowcount:
+        mail("b@x.example")
+    return ""
+""",
+    "a file of this host, which is another rule's": """
+    db = sqlite3.connect("seen.db")
+    if db.execute("INSERT OR IGNORE INTO seen (id) VALUES (?)", (event["id"],)).rowcount:
+        db.commit()
         mail("b@x.example")
     return ""
 """,

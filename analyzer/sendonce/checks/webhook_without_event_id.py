@@ -29,7 +29,8 @@ def stripe_webhook(request):
 
 ## When it is silent
 Any reservation stands on every way from the handler to the send: the event id or a unique business
-object inserted and tested, a conditional update whose count is tested, a row lock held.
+object inserted and tested, a conditional update whose count is tested, a row lock held. A record that only one host
+sees (an SQLite file) is SO309.
 
 ## Repair by framework
 Django: `get_or_create(event_id=…)` on a unique field, and return unless it was created.
@@ -44,6 +45,7 @@ from collections.abc import Iterator
 from sendonce.checks.base import Fault, Rule, by_place, fault, named, send_place
 from sendonce.findings import Place, Related
 from sendonce.program.analysis import Analysis
+from sendonce.program.near import flawed
 from sendonce.program.paths import Path
 
 CODE, NAME = "SO501", "webhook-without-event-id"
@@ -51,7 +53,8 @@ CODE, NAME = "SO501", "webhook-without-event-id"
 
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a handler, over all sends that it reaches unguarded."""
-    paths = [path for path in analysis.paths if path.trigger.kind == "webhook" and path.mail.guard is None]
+    open_paths = (path for path in analysis.paths if path.trigger.kind == "webhook" and path.mail.guard is None)
+    paths = [path for path in open_paths if flawed(analysis.claims, path, "host") is None]
     for place, group in by_place(paths, _place).items():
         shown = min(group, key=lambda path: path.length)
         message = (

@@ -29,7 +29,7 @@ _SHAPES = """
     needs
     releases reads selects excludes inserts updates saves deletes distinct groups joins loops clients classes injected
     outboxes
-    counts clears binds finds keyed Signal.stored Claim.runs Probe.runs
+    counts clears binds finds keyed collections Signal.stored Claim.runs Probe.runs
 """
 _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base

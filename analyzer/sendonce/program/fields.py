@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments, sql
+from sendonce.program.collections import collection_of
 from sendonce.program.constraints import plain
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.symbols import Class
@@ -105,7 +106,13 @@ class Fields:
             for found in self.evaluator.types(call.func.base):
                 if isinstance(found, ClassRef) and self.is_model(found):
                     return found
-        return self._of_statement(call) or self._of_text(call) or self._of_manager(call) or self._by_relation(call)
+        return (
+            self._of_statement(call)
+            or self._of_text(call)
+            or self._of_manager(call)
+            or collection_of(self.evaluator, call)
+            or self._by_relation(call)
+        )
 
     def is_model(self, cls: ClassRef) -> bool:
         """Whether a class of the tree is a model of some library."""

@@ -342,7 +342,7 @@ class Reservations:
         drawn = frozenset(name for name, value in given.fields.items() if self.stability.fresh(value) is not None)
         cover = self.uniques.cover(model, None if given.whole else frozenset(given.fields), drawn)
         answer, covered = cover.answer, cover.fields
-        if model is None and "_id" in given.fields:  # a document's own key
+        if answer == "unknown" and "_id" in given.fields:  # a document's own key
             answer, covered = "yes", frozenset(("id",))
         if answer == "no" and given.open:
             answer = "unknown"

@@ -63,6 +63,8 @@ class Store(Entry, frozen=True, kw_only=True):
     """Calls on chosen columns (`values_list("state").distinct`) that give what the rows have in them, each once."""
     joins: tuple[str, ...] = ()
     """Calls after which a row may come twice."""
+    collections: tuple[str, ...] = ()
+    """Objects that stand for the rows of one table, under whose name they are reached: `pymongo.Collection()`."""
 
 
 class Unique(Entry, frozen=True, kw_only=True):
