@@ -218,9 +218,9 @@ OPEN = {
             if order.number == "1":
                 mail()
     """,
-    "fields that come from outside": """
+    "fields that come from outside, none of them unique": """
         def run(data):
-            Sent.objects.create(**data)
+            Log.objects.create(**data)
             mail()
     """,
     "an insert into a table that is not in the tree": """
@@ -252,6 +252,11 @@ OPEN = {
 }
 
 GUARDED = {
+    "fields that come from outside, with the unique ones among them: a row has no default for these": """
+        def run(data):
+            Sent.objects.create(**data)
+            mail()
+    """,
     "created of get_or_create": """
         def run(pk):
             _, created = Sent.objects.get_or_create(order_id=pk, kind="receipt")

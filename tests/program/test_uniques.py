@@ -530,3 +530,105 @@ def test_a_document_of_mongoengine(tmp_path: Path, meta: str, expected: bool) ->
             mail()
     """
     assert is_guarded(tmp_path, code, {**ALCHEMY, "shop/models.py": DOCUMENTS + model}) is expected
+
+
+GIVEN = """
+        from datetime import datetime
+        from sqlalchemy import Column, Integer, String
+        from .db import Base
+
+        class Sent(Base):
+            __tablename__ = "sent"
+            id = Column(Integer, primary_key=True)
+            key = Column(String, {0})
+            text = Column(String)
+"""
+COLUMNS = {
+    "unique": ("unique=True", True),
+    "unique and never null": ("unique=True, nullable=False", True),
+    "unique, but with a default": ('unique=True, default="x"', False),
+    "unique, but it may be left out": ("unique=True, nullable=True", False),
+    "not unique": ("index=True", False),
+}
+
+
+@pytest.mark.parametrize(("column", "expected"), COLUMNS.values(), ids=COLUMNS)
+def test_a_unique_column_without_default_is_among_fields_from_outside(
+    tmp_path: Path, column: str, expected: bool
+) -> None:
+    code = """
+        from sqlalchemy.orm import Session
+        from .mail import mail
+        from .models import Sent
+
+        def run(session: Session, data):
+            session.add(Sent(**data.dict(), text="x"))
+            session.commit()
+            mail()
+    """
+    files = {**ALCHEMY, "shop/models.py": GIVEN.replace("{0}", column)}
+    assert is_guarded(tmp_path, code, files) is expected
+
+
+def test_a_row_that_is_validated_from_another_object(tmp_path: Path) -> None:
+    models = """
+        from sqlmodel import Field, SQLModel
+
+        class User(SQLModel, table=True):
+            id: int | None = Field(default=None, primary_key=True)
+            email: str = Field(unique=True)
+            password: str
+    """
+    code = """
+        from sqlmodel import Session
+        from .mail import mail
+        from .models import User
+
+        def run(session: Session, data):
+            user = User.model_validate(data, update={"password": "x"})
+            session.add(user)
+            session.commit()
+            mail()
+    """
+    (guard,) = guards(tmp_path, code, {**ALCHEMY, "shop/models.py": models})
+    assert guard is not None
+    assert guard.confidence == "medium"
+
+
+def test_a_dict_of_fields_that_is_changed_on_some_branch(tmp_path: Path) -> None:
+    models = """
+        from sqlalchemy import Column, Integer, String
+        from .db import Base, Session
+
+        class Sent(Base):
+            __tablename__ = "sent"
+            id = Column(Integer, primary_key=True)
+            key = Column(String, unique=True)
+
+            @classmethod
+            def make(cls, **fields):
+                if "key" in fields:
+                    fields["key"] = fields["key"].lower()
+                return cls.insert(**fields)
+
+            @classmethod
+            def insert(cls, **fields):
+                commit = fields.pop("commit", False)
+                row = cls(**fields)
+                session = Session()
+                session.add(row)
+                if commit:
+                    session.commit()
+                return row
+    """
+    code = """
+        from .mail import mail
+        from .models import Sent
+
+        def run(pk):
+            Sent.make(key=f"receipt {pk}", commit={0})
+            mail()
+    """
+    files = {**ALCHEMY, "shop/models.py": models}
+    assert is_guarded(tmp_path / "a", code.replace("{0}", "True"), files)
+    assert not is_guarded(tmp_path / "b", code.replace("{0}", "False"), files)

@@ -29,13 +29,13 @@ _SHAPES = """
     needs
     releases reads selects excludes inserts updates saves deletes distinct groups joins loops clients classes injected
     outboxes
-    counts clears binds finds keyed collections Signal.stored Claim.runs Probe.runs
+    counts clears binds finds keyed collections makes Signal.stored Claim.runs Probe.runs
 """
 _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base
     handler detail when name bound schedule job args kwargs function on items signal sender object uid then expiry
     Repeat.limit only Unique.names Repeat.names model statement partial Claim.fields Store.fields arguments to back
-    milliseconds moments later
+    Unique.optional milliseconds moments later
     status defers spares silent weak register_key register_name factory shares Approval.names
 """
 _FREE = """

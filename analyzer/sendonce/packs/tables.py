@@ -112,6 +112,7 @@ class Tables:
     store_distinct: Lookup[v.Store] = Lookup("store", "distinct")
     store_groups: Lookup[v.Store] = Lookup("store", "groups")
     store_joins: Lookup[v.Store] = Lookup("store", "joins")
+    store_makes: Lookup[v.Store] = Lookup("store", "makes")
     store_collections: Lookup[v.Store] = Lookup("store", "collections")
     relations: Lookup[v.Relation] = Lookup("relation", "calls")
     model_classes: Lookup[v.ModelOf] = Lookup("model", "classes")

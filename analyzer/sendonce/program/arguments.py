@@ -70,7 +70,7 @@ class _HandedOn:
         """What a call hands on; None for a call that hands nothing on."""
         found = _HandedOn()
         for name, value in zip(names, args, strict=True):
-            for part in _joined(evaluator.resolve(value)) if name in ("*", "**") else ():
+            for part in joined(evaluator, value) if name in ("*", "**") else ():
                 if isinstance(part, Param) and name == "*":
                     found.args = part
                 elif isinstance(part, Param):
@@ -108,20 +108,36 @@ class _HandedOn:
         return Call(Attr(self.kwargs, "get"), ("", ""), (Const(declared.name), otherwise), function.place)
 
 
-def _joined(value: Value) -> Iterator[Value]:
-    """The tables that one is joined from."""
+def joined(evaluator: Evaluator, value: Value) -> Iterator[Value]:
+    """The tables that a dict is joined from; what is no table that is known whole comes as it is."""
+    value = _laid_out(evaluator, evaluator.resolve(value))
     if isinstance(value, Op) and value.op == "|":
         for part in value.operands:
-            yield from _joined(part)
-    elif isinstance(value, Union) and all(isinstance(option, Table) for option in value.options):
-        yield from _common(value)
+            yield from joined(evaluator, part)
+        return
+    found = [_laid_out(evaluator, option) for option in value.options] if isinstance(value, Union) else []
+    tables = [one for one in found if isinstance(one, Table)]
+    if tables and len(tables) == len(found):
+        yield from _common(tables)
     else:
         yield value
 
 
-def _common(tables: Union) -> Iterator[Value]:
+def _laid_out(evaluator: Evaluator, value: Value) -> Value:
+    """A table after items of it were set, as one table; any other value as it is."""
+    if not isinstance(value, Updated):
+        return value
+    base = _laid_out(evaluator, evaluator.resolve(value.base))
+    key = value.field.removeprefix("[").removesuffix("]")
+    if not isinstance(base, Table) or not key or value.field != f"[{key}]":
+        return value
+    items = {**dict(zip(base.keys, base.values, strict=True)), Const(key): value.value}
+    return Table(tuple(items), tuple(items.values()))
+
+
+def _common(tables: list[Table]) -> Iterator[Value]:
     """What several tables have in common, as one table; what only some have stays unknown."""
-    laid_out = [dict(zip(one.keys, one.values, strict=True)) for one in tables.options if isinstance(one, Table)]
+    laid_out = [dict(zip(one.keys, one.values, strict=True)) for one in tables]
     shared = [key for key in laid_out[0] if all(key in one for one in laid_out)]
     yield Table(tuple(shared), tuple(union(one[key] for one in laid_out) for key in shared))
     if any(len(one) > len(shared) for one in laid_out):
@@ -145,7 +161,7 @@ def _spread(
             else:
                 open_ended = True
         elif name == "**":
-            for found in _joined(evaluator.resolve(value)):
+            for found in joined(evaluator, value):
                 if isinstance(found, Table) and all(isinstance(key, Const) for key in found.keys):
                     keywords.update((str(k.value), v) for k, v in zip(found.keys, found.values, strict=True))  # type: ignore[attr-defined]
                 elif fields := evaluator.fields_of(evaluator.seen_through(found)):

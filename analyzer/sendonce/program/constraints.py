@@ -62,6 +62,18 @@ class Declarations:
                         else:
                             yield Constraint(frozenset((plain(name),)))
 
+    def is_required(self, value: Value) -> bool:
+        """Whether a value is a column that each row must be given."""
+        if not isinstance(value, Call):
+            return False
+        entries = [entry for entry in self.entries(value) if self._stands(entry.columns, value)]
+        return bool(entries) and not any(self._is_on(value, name) for entry in entries for name in entry.optional)
+
+    def _is_on(self, call: Call, name: str) -> bool:
+        given = arguments.argument(self.evaluator, call, name)
+        constant = None if given is None else self.evaluator.constant(given)
+        return given is not None and (constant is None or constant.value is not False)
+
     def _switched_on(self, entry: v.Unique, call: Call) -> Iterator[str]:
         for field, wanted in entry.fields.items():
             given = arguments.argument(self.evaluator, call, field)

@@ -9,6 +9,7 @@ from sendonce import vocabulary as v
 from sendonce.program import arguments, sql
 from sendonce.program.collections import collection_of
 from sendonce.program.constraints import plain
+from sendonce.program.constructed import constructor
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.symbols import Class
 from sendonce.program.values import (
@@ -283,10 +284,10 @@ class Fields:
         is_open = False
         for name, value in zip(call.names, call.args, strict=True):
             if name == "**":
-                table = self.evaluator.resolve(value)
-                if isinstance(table, Table):
-                    found.update(_entries(table))
-                is_open |= not isinstance(table, Table) or any(not isinstance(key, Const) for key in table.keys)
+                for table in arguments.joined(self.evaluator, value):
+                    if isinstance(table, Table):
+                        found.update(_entries(table))
+                    is_open |= not isinstance(table, Table) or any(not isinstance(key, Const) for key in table.keys)
             elif name not in ("", "*") and name not in besides:
                 found[name] = value
         return found, is_open
@@ -304,9 +305,9 @@ class Fields:
                     return Given({**dict(_entries(option)), **found})
                 case Seq(items=(first, *_)):
                     return self.of_row(first)
-                case Call(func=func) if any(isinstance(one, ClassRef) for one in options(self.evaluator.resolve(func))):
-                    keywords, is_open = self._keywords(option, ())
-                    return Given({**keywords, **found}, open=is_open or "" in option.names)
+                case Call() if made := self._constructed(option):
+                    keywords, is_open = self._keywords(made, ())
+                    return Given({**keywords, **found}, open=is_open or "" in made.names)
                 case _:
                     pass
         return Given(found, open=True)
@@ -316,9 +317,16 @@ class Fields:
         for option in options(self.evaluator.resolve(value)):
             while isinstance(option, Updated):
                 option = self.evaluator.resolve(option.base)
-            if isinstance(option, Call) and isinstance(self.evaluator.resolve(option.func), ClassRef):
-                return option
+            made = constructor(self.evaluator, option)
+            if made is not None:
+                return made
         return None
+
+    def _constructed(self, call: Call) -> Call | None:
+        """The constructor's call that a call is, of one model or of several that it may be."""
+        if any(isinstance(one, ClassRef) for one in options(self.evaluator.resolve(call.func))):
+            return call
+        return constructor(self.evaluator, call)
 
     def conflict_target(self, entry: v.Claim, call: Call, run: Call) -> frozenset[str]:
         """The columns of `ON CONFLICT (…)`."""

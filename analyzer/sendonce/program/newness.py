@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments
+from sendonce.program.constructed import constructor
 from sendonce.program.values import (
     FALSE,
     NONE,
@@ -111,7 +112,7 @@ def made_here(evaluator: Evaluator, row: Value) -> Const | None:
     if isinstance(row, Element | Item):
         return FALSE
     if isinstance(row, Call):
-        if isinstance(evaluator.resolve(row.func), ClassRef):
+        if constructor(evaluator, row) is not None:
             return TRUE
         return FALSE if evaluator.types(row) else None
     return None

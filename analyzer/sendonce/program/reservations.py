@@ -340,7 +340,11 @@ class Reservations:
     ) -> Reservation | None:
         """The reservation that inserting these fields is; `target` are the columns of `ON CONFLICT (…)`."""
         drawn = frozenset(name for name, value in given.fields.items() if self.stability.fresh(value) is not None)
-        cover = self.uniques.cover(model, None if given.whole else frozenset(given.fields), drawn)
+        names = None if given.whole else frozenset(given.fields)
+        cover = self.uniques.cover(model, names, drawn)
+        if names is not None and given.open and cover.answer in ("no", "unknown"):
+            cover = self.uniques.cover(model, names | self.uniques.required(model), drawn)
+            base = replace(base, confidence="medium")
         answer, covered = cover.answer, cover.fields
         if answer == "unknown" and "_id" in given.fields:  # a document's own key
             answer, covered = "yes", frozenset(("id",))

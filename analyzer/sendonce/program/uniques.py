@@ -63,6 +63,18 @@ class Uniques:
             return Cover("partly" if one.partial else "yes", one.fields)
         return Cover("unknown" if names and isinstance(model, ClassRef) and self._foreign(model, names) else "no")
 
+    def required(self, model: Value | str | None) -> frozenset[str]:
+        """The unique columns of a model that each of its rows is given when it is made: they have no default."""
+        if not isinstance(model, ClassRef):
+            return frozenset()
+        return frozenset(
+            name
+            for cls in self.evaluator.hierarchy.mro(model.id)
+            for name, bindings in cls.scope.items()
+            for value in (*self._annotated(cls, bindings[-1]), self._bound(cls, bindings[-1]))
+            if self.declarations.is_required(value)
+        )
+
     def _foreign(self, model: ClassRef, names: set[str]) -> bool:
         """Whether one of some fields is declared outside the tree, by a library's own model."""
         declared = {plain(name) for cls in self.evaluator.hierarchy.mro(model.id) for name in cls.scope}

@@ -63,6 +63,8 @@ class Store(Entry, frozen=True, kw_only=True):
     """Calls on chosen columns (`values_list("state").distinct`) that give what the rows have in them, each once."""
     joins: tuple[str, ...] = ()
     """Calls after which a row may come twice."""
+    makes: tuple[str, ...] = ()
+    """Methods of a model's class that make a row as its constructor does, from dicts or objects with its fields."""
     collections: tuple[str, ...] = ()
     """Objects that stand for the rows of one table, under whose name they are reached: `pymongo.Collection()`."""
 
@@ -74,6 +76,8 @@ class Unique(Entry, frozen=True, kw_only=True):
     """Keyword arguments of a column or field: `unique = true`, `primary_key = true`."""
     columns: tuple[str, ...] = ()
     """Calls that make a column or field."""
+    optional: tuple[str, ...] = ()
+    """Arguments of such a call with which a row need not be given the column: `default`, `nullable`."""
     constraints: tuple[str, ...] = ()
     """Calls that make a constraint over several fields, given by name or in `fields=`."""
     when: dict[str, Scalar] = {}
