@@ -424,6 +424,59 @@ SPELLINGS = {
 }
 
 
+NO_CHECKS = {
+    "a list that the run fills itself": """
+    told = []
+    with Session() as session:
+        for row in session.scalars(select(Sent)):
+            if row.visit in told:
+                continue
+            told.append(row.visit)
+            mail()
+            row.visit = 0
+        session.commit()
+""",
+    "a time that is over, or was never set": """
+    with Session() as session:
+        row = session.get(Visit, id)
+        if row.ends is not None and row.ends < datetime.now():
+            return ""
+        mail()
+        row.ends = None
+        session.commit()
+""",
+    "a session that a service keeps": """
+    service = Service()
+    row = service.get(id)
+    if row is None:
+        return ""
+    service.put()
+    mail()
+""",
+}
+SERVICE = """
+
+@implementer(IService)
+class Service:
+    def __init__(self):
+        self.db = Session()
+
+    def get(self, id):
+        return self.db.get(Visit, id)
+
+    def put(self):
+        self.db.add(Sent(visit=1))
+"""
+
+
+@pytest.mark.parametrize("body", NO_CHECKS.values(), ids=NO_CHECKS)
+def test_tests_that_are_no_checks(body: str, tmp_path: Path) -> None:
+    head = "from datetime import datetime\nfrom zope.interface import implementer\nfrom other import IService\n"
+    models = SESSIONS.replace("    told: Mapped", "    ends: Mapped[datetime | None]\n    told: Mapped")
+    text = head + models + body.removeprefix("\n") + SERVICE
+    assert findings({"app.py": text}, tmp_path, "SO303") == []
+
+
 @pytest.mark.parametrize("body", SPELLINGS.values(), ids=SPELLINGS)
 def test_sessions_and_sql(body: str, tmp_path: Path) -> None:
     found = findings({"app.py": SESSIONS + body.removeprefix("\n")}, tmp_path, "SO301", "SO302", "SO303")

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sendonce.findings import weakest
 from sendonce.program import held as h
-from sendonce.program.dependencies import injected
+from sendonce.program.dependencies import injected, run_of
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.handlers import Handlers
@@ -164,8 +164,7 @@ class Claims:
 
     def _of_dependencies(self, function: Function) -> Guard | None:
         for ref in injected(self.linker, function):
-            made = Call(ref, (), (), (function.module.path, function.line, 0))
-            found = self._raising(made, Scene(function=function.id))
+            found = self._raising(run_of(self.linker, ref), Scene(function=function.id))
             if found is not None:
                 return _made(found, ref.id, False)
         return None

@@ -10,7 +10,7 @@ from sendonce.program import arguments
 from sendonce.program.link import Linker
 from sendonce.program.reader import Reader
 from sendonce.program.symbols import Function
-from sendonce.program.values import Call, FunctionRef, Value, walk
+from sendonce.program.values import Call, FunctionRef, Param, Value, walk
 
 
 def injected(linker: Linker, function: Function) -> Iterator[FunctionRef]:
@@ -24,6 +24,23 @@ def injected(linker: Linker, function: Function) -> Iterator[FunctionRef]:
                     seen.add(ref.id)
                     todo.append(linker.program.function(ref.id))
                     yield ref
+
+
+def run_of(linker: Linker, ref: FunctionRef) -> Call:
+    """The call by which a framework runs a dependency: what that is given stands for itself."""
+    function = linker.program.function(ref.id)
+    names = tuple(declared.name for declared in function.params if declared.kind not in ("*", "**"))
+    return Call(ref, names, tuple(Param(ref.id, name) for name in names), function.place)
+
+
+def behind(linker: Linker, param: Param) -> FunctionRef | None:
+    """The one function whose result a parameter is given."""
+    function = linker.program.function(param.function)
+    for declared in function.params:
+        if declared.name == param.name:
+            found = list(_behind(linker, function, declared))
+            return found[0] if len(found) == 1 else None
+    return None
 
 
 def _behind(linker: Linker, function: Function, declared: facts.Param) -> Iterator[FunctionRef]:

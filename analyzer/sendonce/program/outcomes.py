@@ -13,6 +13,7 @@ from sendonce import facts
 from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program import held as h
+from sendonce.program.dependencies import behind, run_of
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Exit, Flows
 from sendonce.program.handlers import Handlers
@@ -87,6 +88,7 @@ class Outcomes:
         self.given_back: Callable[[Reservation, Scene], bool] = lambda claim, scene: False
         self._known: dict[Value, Lost] = {}
         self._busy: set[Value] = set()
+        self._injected: dict[Param, FunctionRef | None] = {}
         self._chosen_from: set[Value] = set()
         """Values given by an `a if t else b` that are just being told: `x = x if t else y` gives itself."""
 
@@ -260,7 +262,7 @@ class Outcomes:
                     return self._of_exits(outside, exits)
         if isinstance(value, Call):
             return Lost(frozenset((OBJECT,))) if self.makes(value) else ANYTHING
-        given = self._property(value) or self._given(value)
+        given = self._property(value) or self._given(value) or self._dependency(value)
         if given is not None:
             return self.lost(given, replace(scene, env={}))
         resolved = self.evaluator.resolve(value)
@@ -316,6 +318,15 @@ class Outcomes:
                     at = method.node.at if isinstance(method.node, facts.Def) else facts.NOWHERE
                     return Call(FunctionRef(method.id, value.base), (), (), (method.module.path, *at[:2]))
         return None
+
+    def _dependency(self, value: Value) -> Call | None:
+        """The call by which a framework makes the value of a parameter."""
+        if not isinstance(value, Param):
+            return None
+        if value not in self._injected:
+            self._injected[value] = behind(self.linker, value)
+        ref = self._injected[value]
+        return None if ref is None else run_of(self.linker, ref)
 
     # ------------------------------------------------------------------ project functions
 

@@ -323,6 +323,9 @@ _FINDS = frozenset(
 )
 
 
+_ORDERS = frozenset(["<", "<=", ">", ">="])
+
+
 def _lets_several_through(value: Value, touched: list[Read]) -> bool:
     """Whether a test limits how often something may happen: a rate is reckoned, or rows are counted up to a number."""
     for part in walk(value):
@@ -394,6 +397,8 @@ def _compared(op: str, left: Value, right: Value) -> Value:
         known = all(isinstance(one, Const | Attr) for one in right.items)
         there = left in right.items
         return Const(there is (op == "in")) if known or there else UNKNOWN
+    if op in _ORDERS and NONE in (left, right):
+        return FALSE  # nothing comes before or after what is not there
     if left is right and left not in (UNKNOWN, OBJECT):
         return Const(op in ("==", "is", "<=", ">="))
     if op in ("==", "!=", "is", "is not") and isinstance(left, Attr) and isinstance(right, Attr):

@@ -104,10 +104,11 @@ class Spots:
             return ()
         return tuple(dict.fromkeys(found)) or ("",)
 
-    def models(self, base: Value) -> Iterator[str]:
-        """The models of a library that a row may be of: what has a relation, not a session, under a name."""
-        for one in self.evaluator.types(base):
-            if isinstance(one, ClassRef) and self.fields.is_model(one):
+    def related(self, relation: Attr) -> Iterator[str]:
+        """The models of a library that have this relation: an attribute that no method of theirs sets."""
+        for one in self.evaluator.types(relation.base):
+            is_model = isinstance(one, ClassRef) and self.fields.is_model(one)
+            if isinstance(one, ClassRef) and is_model and not self.evaluator.hierarchy.writers(one.id, relation.name):
                 yield one.id
 
     def owner_of(self, model: Model | None) -> str:
@@ -139,6 +140,12 @@ class Spots:
             if isinstance(option, Table | Seq) and not option.parts():
                 return EMPTY
         return None
+
+    def is_collection(self, value: Value) -> bool:
+        """Whether a value is a set, dict or list that was made empty."""
+        if isinstance(value, Call):
+            return not self.evaluator.shapes(value.func).isdisjoint(_COLLECTIONS)
+        return isinstance(value, Table | Seq) and not value.parts()
 
     def _outlives(self, made: Call) -> str | None:
         """The place of a collection that no function makes for itself; a constructor makes it for its object."""

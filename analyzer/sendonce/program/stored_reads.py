@@ -189,7 +189,13 @@ class StoredReads:
             yield Read(Spot("items", place), value)
             return
         yield from self.read(collection, depth - 1)
-        yield from self.read(item, depth - 1)
+        if not self._is_kept_by_the_run(collection):
+            yield from self.read(item, depth - 1)
+
+    def _is_kept_by_the_run(self, collection: Value) -> bool:
+        """Whether a collection is one that the run fills itself: what it is asked for tells nothing of earlier runs."""
+        found = options(self.evaluator.resolve(collection))
+        return any(isinstance(one, Param | Updated) or self.spots.is_collection(one) for one in found)
 
 
 _LOOKS = frozenset(["exists", "is_file", "is_dir", "isfile"])

@@ -148,7 +148,7 @@ class StoredWrites:
             yield Written(Spot("items", place), TRUE, UNKNOWN, "insert" if func.name in ADDS else "delete")
             return
         if func.name in ("add", "remove") and isinstance(func.base, Attr):
-            for owner in self.spots.models(func.base.base):
+            for owner in self.spots.related(func.base):
                 yield Written(Spot("field", plain(func.base.name), owner), TRUE, func.base.base)
         saved = self.fields.made(func.base) if func.name in _SAVES else None
         model = self.evaluator.resolve(saved.func) if saved is not None else None
