@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.handlers import Handlers
 from sendonce.program.held import Held, Site
+from sendonce.program.inserts import Inserts
 from sendonce.program.kept import Kept
 from sendonce.program.keys import ProviderKeys
 from sendonce.program.link import Crossing, Linker
@@ -20,7 +21,7 @@ from sendonce.program.locks import Locks
 from sendonce.program.mail import Condition, Guard, Transaction
 from sendonce.program.outcomes import Outcomes
 from sendonce.program.releases import Releases
-from sendonce.program.reservations import ON_ONE_HOST, SHARED, Flaw, Matched, Part, Reservation, Reservations, key_of
+from sendonce.program.reservations import ON_ONE_HOST, SHARED, Flaw, Part, Reservation, Reservations, key_of
 from sendonce.program.rows import Rows
 from sendonce.program.scene import Scene
 from sendonce.program.stability import Stability
@@ -62,6 +63,7 @@ class Claims:
         self.outcomes = Outcomes(evaluator, flows, linker, self.reservations, handlers)
         self.outcomes.dominating = self.dominating
         self.rows = Rows(evaluator, self.outcomes, transactions)
+        self.inserts = Inserts(self.rows, self.uniques)
         self.releases = Releases(evaluator, flows, self.outcomes)
         self.kept = Kept(evaluator, flows, linker, transactions)
         self.forgiven = forgiven
@@ -120,6 +122,11 @@ class Claims:
         if found.assumes and matched.entry.win != "created":
             return None
         return self._guard(found, site)
+
+    def added_at(self, site: Site) -> Guard | None:
+        """The reservation of rows that were put into a session before a site, for a mail that waits for the commit."""
+        found = self.rows.added(Scene(h.oldest_first(site.held), function=site.function))
+        return None if found is None or found.assumes or found.fresh else _made(found, site.function, False)
 
     def leniently(self, forgiven: frozenset[Flaw] = frozenset(), handlers: Handlers | None = None) -> Claims:
         """The same answers for claims that have a flaw, or as if these handlers ended the run."""
@@ -321,41 +328,11 @@ class Claims:
             call = site.call
         matched = self.reservations.matched(call)
         if matched is not None:
-            return self._inserted(matched, site, before)
+            return self.inserts.made(matched, site, before)
         if call not in self._made:
             self._made[call] = None
             self._made[call] = self._raising(call, before)
         return self._made[call]
-
-    def _inserted(self, matched: Matched, site: Site, before: Scene) -> Reservation | None:
-        """A unique insert that was made: its conflict would have raised."""
-        if matched.entry.win != "no_exception":
-            return None
-        found = self.rows.inserted(matched, before)
-        if found is not None and self.rows.cleared(found, before):
-            return None
-        if found is not None and found.flaw == "not_unique":
-            return found if self._expects(site, matched) and not self._has_others(found) else None
-        if found is None or self._expects(site, matched):
-            # A `try` that goes on around what follows catches whatever comes, not the conflict of this insert.
-            open_still = {id(fact) for fact in before.facts if isinstance(fact, h.Trying)}
-            return found if found is None or self._expects(site, matched, open_still) else replace(found, implied=True)
-        return None if found.assumes or found.fresh else replace(found, implied=True)
-
-    def _has_others(self, claim: Reservation) -> bool:
-        """Whether a model has unique columns besides those that were given: then a conflict may mean those."""
-        known = self.uniques.constraints(claim.model) if claim.model is not None else None
-        return any(one.fields != {"id"} for one in known or ())
-
-    def _expects(self, site: Site, matched: Matched, without: Collection[int] = ()) -> bool:
-        """Whether the code around an insert catches its conflict: then it was meant to be a claim."""
-        wanted = {name.rpartition(".")[2] for name in matched.entry.conflicts}
-        for fact in h.newest_first(site.held):
-            if isinstance(fact, h.Trying) and id(fact) not in without:
-                caught = {shape for types, _ in fact.handlers for one in types for shape in self.evaluator.shapes(one)}
-                if not wanted.isdisjoint(shape.rpartition(".")[2] for shape in caught):
-                    return True
-        return False
 
     def _raising(self, call: Call, before: Scene) -> Reservation | None:
         """A project function that returns normally only if it has won a claim."""

@@ -131,6 +131,8 @@ class Mail:
     """The innermost enqueue that is not yet outside a deferral; the job is what leaves early."""
     enqueued: bool = False
     deferred: bool = False
+    on_commit: bool = False
+    """It leaves only when what was written before it is committed: a conflict that comes then holds it back."""
     escaped: bool = False
     """Nothing further out can be in a transaction with it: it was deferred or stored."""
     transaction: Transaction | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments
@@ -46,6 +47,11 @@ class Rows:
         if not saved and not self.transactions.is_transaction(context):
             return None
         return self._flushed(before, None)
+
+    def added(self, before: Scene) -> Reservation | None:
+        """The reservation of rows that wait for the next commit, whose conflict nobody catches."""
+        found = self._flushed(before, None)
+        return None if found is None else replace(found, implied=True)
 
     def cleared(self, claim: Reservation, before: Scene) -> bool:
         """Whether rows of the same model were deleted first, so that the insert meets no earlier one."""

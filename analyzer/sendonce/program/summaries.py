@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from sendonce import vocabulary as v
 from sendonce.findings import weakest
 from sendonce.program import held as h
 from sendonce.program.callers import Callers
@@ -68,8 +69,14 @@ class Summaries:
         for seed in self.providers.found():
             subject = next((hole.value for hole in seed.holes if hole.source == "subject"), None)
             kept = subject if subject is not None and subject.size <= MAX_SUBJECT else None
+            delivery = seed.send.delivery
             mail = Mail(
-                seed.send, seed.holes, recipient=seed.recipient, subject=kept, escaped=seed.send.delivery != "now"
+                seed.send,
+                seed.holes,
+                recipient=seed.recipient,
+                subject=kept,
+                on_commit=delivery == "after_commit",
+                escaped=delivery != "now",
             )
             for here in self._at(mail, seed.send.site):
                 yield Entry(seed.send.site.function, here)
@@ -171,16 +178,22 @@ class Summaries:
         if crossing.hop == "enqueue":
             mail = _left(mail, crossing.site, self.transactions.rolls_back(crossing.enqueue))
             if self.transactions.queues.has(crossing.enqueue, "after_commit"):
-                mail = replace(mail, escaped=True, deferred=True)
+                mail = replace(mail, escaped=True, deferred=True, on_commit=True)
             if crossing.unique and mail.guard is None:
                 mail = replace(mail, guard=self.claims.unique_job(crossing.site))
         elif crossing.hop in ("defer", "schedule"):
-            mail = replace(mail, escaped=True, deferred=True)
+            on_commit = crossing.hop == "defer" and not self._is_answered(crossing.site)
+            mail = replace(mail, escaped=True, deferred=True, on_commit=on_commit)
         if crossing.stored and mail.guard is None:
             mail = replace(mail, guard=self.claims.stored_at(crossing.site))
         if crossing.within and not mail.escaped and mail.transaction is None:
             mail = replace(mail, transaction=self.claims.library_transaction(crossing))
         return mail
+
+    def _is_answered(self, site: Site) -> bool:
+        """Whether a call puts work off until a request was answered, not until a commit."""
+        found: tuple[tuple[object, v.Invoke], ...] = self.evaluator.lookup(self.evaluator.packs.invokes, site.call.func)
+        return any(entry.answered for _, entry in found)
 
     def _bound(
         self, mail: Mail, binding: dict[Param, Value], site: Site | None = None, enqueued: bool = False
@@ -258,6 +271,8 @@ class Summaries:
         mail = replace(mail, conditions=_strongest((*mail.conditions, *conditions)))
         if mail.guard is None:
             mail = replace(mail, guard=self.claims.guard_at(site))
+        if mail.guard is None and mail.on_commit:
+            mail = replace(mail, guard=self.claims.added_at(site))
         if mail.guard is None:
             mail = replace(mail, pending=(*mail.pending, *self.claims.pending_at(site))[:MAX_CONDITIONS])
         if mail.transaction is None and not mail.escaped:
@@ -324,6 +339,7 @@ def _left(mail: Mail, enqueue: Site, same_database: bool) -> Mail:
         enqueue=enqueue,
         enqueued=True,
         deferred=False,
+        on_commit=False,
         transaction=None,
         written=None,
         clean=False,
