@@ -15,12 +15,12 @@ from time import perf_counter
 
 import msgspec
 
-from sendonce import __version__
 from sendonce.config import Settings
 from sendonce.findings import Report
 from sendonce.shipped import shipped_code, shipped_rules
 from sendonce.store import Store
 from sendonce.target import Target
+from sendonce.version import __version__
 
 FILE = "reports.bin"
 _NOT_ASKED = frozenset({"cache_dir", "jobs"})

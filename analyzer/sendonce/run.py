@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from sendonce import __version__, checks, policy
+from sendonce import checks, policy
 from sendonce.audit import Audit, audited
 from sendonce.config import Settings, nearest
 from sendonce.discovery import Sources
@@ -23,6 +23,7 @@ from sendonce.policy import Rule
 from sendonce.program import graph, timeline
 from sendonce.program.analysis import Analysis, analyse, linked
 from sendonce.target import Target
+from sendonce.version import __version__
 
 
 def all_rules() -> tuple[Rule, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +21,8 @@ from sendonce.cli.options import (
     tell_remarks,
     tell_unresolved,
 )
-from sendonce.cli.streams import on_terminal, tell, write
-from sendonce.config import Settings
+from sendonce.cli.streams import append, on_terminal, tell, write
+from sendonce.config import Settings, nearest
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
 from sendonce.findings import CONFIDENCES, Confidence, Report, Severity
@@ -32,6 +33,22 @@ _PATH = GivenPath()
 _SEVERITIES = click.Choice(get_args(Severity))
 _KEYS = tuple("select ignore extend-select fail-on min-confidence pedantic baseline since no-ignores".split())
 """The options that stand for settings."""
+
+
+class ReportTo(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic from click 8.4 on
+    """A format and a file, `sarif=out.sarif`."""
+
+    name = "format=file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        form, sign, file = str(value).partition("=")
+        if not sign or not file:
+            self.fail(f"{value!r} is not FORMAT=FILE, for instance sarif=out.sarif", param, ctx)
+        if form not in FORMATS:
+            self.fail(f"there is no format {form!r}{nearest(form, FORMATS)}", param, ctx)
+        return form, Path(file)
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,7 @@ class Choice:
     pedantic: bool
     output_format: Format
     output_file: Path | None
+    report: tuple[tuple[Format, Path], ...]
     exit_zero: bool
     statistics: bool
     no_ignores: bool
@@ -94,6 +112,9 @@ class Choice:
 @click.option("--pedantic", is_flag=True, help="Show notes too.")
 @click.option("--output-format", type=click.Choice(FORMATS), default="full", show_default=True)
 @click.option("--output-file", type=_PATH, help="Write the report to this file.")
+@click.option(
+    "--report", multiple=True, type=ReportTo(), metavar="FORMAT=FILE", help="Write the report to this file as well."
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even with findings.")
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule.")
 @click.option("--no-ignores", is_flag=True, help="Report what comments and the configuration silence, too.")
@@ -155,14 +176,33 @@ def _check(target: Target, settings: Settings, common: Common, choice: Choice) -
     if common.verbose:
         tell_unresolved(report)
     to_terminal = choice.output_file is None and on_terminal()
-    view = View(Sources(target.root).lines, common.colored(to_terminal), choice.statistics)
+    color = common.colored(to_terminal)
+    lines = Sources(target.root).lines
+    view = View(lines, color, choice.statistics, common.verbose, below=_below(target.root), docs=_docs)
     write(render_findings(choice.output_format, report, view), choice.output_file)
+    for form, file in choice.report:
+        write(render_findings(form, report, replace(view, color=False)), file)
+    if choice.output_format == "github" and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+        append(render_findings("markdown", report, replace(view, color=False)), Path(summary))
     if choice.statistics and choice.output_format == "json":
         _tell_statistics(report)
     unused = {problem.path for problem in report.problems}
     if (choice.strict and unused) or (target.only and unused.issuperset(target.only)):
         return 2
     return int(fails(report.findings, settings.fail_on) and not choice.exit_zero)
+
+
+def _docs() -> dict[str, str]:
+    """The documentation of the rules by code."""
+    from sendonce.run import all_rules  # imports all of the analysis, which a run may do without
+
+    return {rule.code: rule.doc for rule in all_rules()}
+
+
+def _below(root: Path) -> str:
+    """Where a folder is below the current one; empty for that one itself and for any other."""
+    here = Path.cwd().resolve()
+    return root.relative_to(here).as_posix() if root != here and root.is_relative_to(here) else ""
 
 
 def _repaired(target: Target, report: Report, choice: Choice, common: Common) -> int | None:

@@ -13,9 +13,9 @@ from typing import NoReturn
 
 import click
 
-from sendonce import __version__
 from sendonce.cli.streams import UNWRITABLE, flush_report, tell
 from sendonce.errors import SendonceError
+from sendonce.version import __version__
 
 COMMANDS = tuple("audit baseline check explain graph init inventory packs scaffold trace".split())
 FAULT = 2

@@ -85,9 +85,11 @@ class Common:
         return replace(settings, rules=(*settings.rules, *self.rules), cache_dir=cache, jobs=self.jobs or 0)
 
     def colored(self, to_terminal: bool) -> bool:
-        """Whether text is coloured: as told, else on a terminal unless NO_COLOR is set."""
+        """Whether text is coloured: as told, else as NO_COLOR or FORCE_COLOR say, else on a terminal."""
         if self.color != "auto":
             return self.color == "always"
+        if os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR"):
+            return True
         return to_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -40,6 +40,15 @@ def write(text: str, file: Path | None) -> None:
     click.echo(text, nl=False, color=True)
 
 
+def append(text: str, file: Path) -> None:
+    """Adds the text to a file that a CI service shows; where that cannot be, it is said and nothing else."""
+    try:
+        with file.open("a", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            stream.write(text)
+    except OSError as error:
+        tell(f"sendonce: {file} cannot be written: {error.strerror}")
+
+
 def flush_report() -> None:
     """Writes out what is printed so far; raises `OSError` if that is not possible."""
     if sys.stdout is not None:

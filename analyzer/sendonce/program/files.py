@@ -12,12 +12,13 @@ from pathlib import Path
 
 import msgspec
 
-from sendonce import __version__, facts, frontend
+from sendonce import facts, frontend
 from sendonce.discovery import SourceFile, Sources
 from sendonce.errors import ParseError
 from sendonce.facts import IR_VERSION, ModuleFacts
 from sendonce.findings import Problem
 from sendonce.store import Store
+from sendonce.version import __version__
 
 
 class Files:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sendonce.findings import Report
 
@@ -16,8 +16,24 @@ if TYPE_CHECKING:
     from sendonce.program.graph import CallGraph
     from sendonce.program.timeline import Timeline
 
-Format = Literal["full", "concise", "json"]
-FORMATS: tuple[Format, ...] = ("full", "concise", "json")
+Format = Literal[
+    "full",
+    "concise",
+    "json",
+    "jsonl",
+    "sarif",
+    "github",
+    "gitlab",
+    "junit",
+    "azure",
+    "rdjson",
+    "markdown",
+    "html",
+]
+FORMATS: tuple[Format, ...] = get_args(Format)
+_BY_SERVICES: tuple[Format, ...] = ("sarif", "github", "gitlab", "azure", "rdjson")
+"""Formats whose paths a service reads: relative to where the command runs, if the tree is below that."""
+_READ_BY_PEOPLE: tuple[Format, ...] = ("full", "concise", "markdown")
 InventoryFormat = Literal["text", "json"]
 INVENTORY_FORMATS: tuple[InventoryFormat, ...] = ("text", "json")
 TraceFormat = Literal["text", "json"]
@@ -35,6 +51,12 @@ class View:
     lines: Callable[[str], Sequence[str]]
     color: bool = False
     statistics: bool = False
+    verbose: bool = False
+    """Every step of every path, instead of the telling ones."""
+    below: str = ""
+    """Where the tree is below the current folder, for services; empty where it is that folder, or elsewhere."""
+    docs: Callable[[], Mapping[str, str]] = dict
+    """Gives the documentation of the rules by code, Markdown."""
 
 
 _COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)|#(?=#\[|#vso\[)")
@@ -48,17 +70,13 @@ def harmless(text: str) -> str:
 
 def render_findings(format_: Format, report: Report, view: View) -> str:
     """The findings of a report as text that ends in a line break."""
-    if format_ == "json":
-        from sendonce.report import findings_json
+    module = "findings_json" if format_ == "json" else format_
+    if format_ in _BY_SERVICES:
+        from sendonce.report.prefixed import prefixed
 
-        return findings_json.render(report, view)
-    if format_ == "concise":
-        from sendonce.report import concise
-
-        return harmless(concise.render(report, view))
-    from sendonce.report import full
-
-    return harmless(full.render(report, view))
+        report = prefixed(report, view.below)
+    text: str = import_module(f"sendonce.report.{module}").render(report, view)
+    return harmless(text) if format_ in _READ_BY_PEOPLE else text
 
 
 def render_inventory(format_: InventoryFormat, report: Report, view: View) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from sendonce.audit.model import LANES, Audit, Mail, Picture, Practice, Repair
-from sendonce.findings import Finding, Place
+from sendonce.findings import Finding
 from sendonce.report import View
 from sendonce.report.audit_words import cell, headline, kind_name, outcome_words
-from sendonce.report.text import plural, visible
+from sendonce.report.markup import at, code, label, plain
+from sendonce.report.text import plural
 
-LONGEST_NAME = 160
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-!|~&])")
 _BOXES = {"kept": "[x]", "broken": "[ ]", "does not apply": "[-]"}
 _ARROWS = {"enqueue": "-.->", "schedule": "-.->", "thread": "-.->"}
 
@@ -23,13 +21,13 @@ def render(audit: Audit, view: View) -> str:
 
 
 def _document(audit: Audit) -> Iterator[str]:
-    yield f"# E-mail audit of {_text(audit.project)}"
+    yield f"# E-mail audit of {plain(audit.project)}"
     yield ""
     yield " ".join(headline(audit))
     yield from ("", "## Plan", "")
     for helper in audit.helpers:
         yield (
-            f"**One helper for many:** {_code(helper.function)} ({_at(helper.place)}) is on every way of"
+            f"**One helper for many:** {code(helper.function)} ({at(helper.place)}) is on every way of"
             f" {plural(len(helper.mails), 'mail')}: a key that it takes and reserves closes"
             f" {plural(helper.findings, 'finding')}."
         )
@@ -47,7 +45,7 @@ def _document(audit: Audit) -> Iterator[str]:
     yield from (_practice(practice) for practice in audit.practices)
     yield from ("", "## Provider calls", "", "| where | in | call | provider |", "| --- | --- | --- | --- |")
     for call in audit.calls:
-        yield f"| {_at(call.place)} | {_code(call.function)} | {_text(call.api)} | {_text(call.provider)} |"
+        yield f"| {at(call.place)} | {code(call.function)} | {plain(call.api)} | {plain(call.provider)} |"
     yield from _open(audit)
     measured = audit.measured
     commit = f" at commit {measured.commit[:12]}" if measured.commit else ""
@@ -59,13 +57,13 @@ def _document(audit: Audit) -> Iterator[str]:
 
 
 def _repair(repair: Repair, how: str) -> Iterator[str]:
-    where = f" at {_at(repair.place)}" if repair.place else ""
-    yield f"{repair.number}. **{_text(repair.title, 240)}**{where}"
+    where = f" at {at(repair.place)}" if repair.place else ""
+    yield f"{repair.number}. **{plain(repair.title, 240)}**{where}"
     yield f"   ({repair.risk}, {repair.effort} effort, closes {plural(len(repair.findings), 'finding')})"
     yield f"   {how}"
     for finding in repair.findings[:12]:
-        mail = f" {_code(finding.template)}" if finding.template else ""
-        yield f"   - {finding.code} {finding.name} {_at(finding.place)}{mail}"
+        mail = f" {code(finding.template)}" if finding.template else ""
+        yield f"   - {finding.code} {finding.name} {at(finding.place)}{mail}"
     if len(repair.findings) > 12:
         yield f"   - and {len(repair.findings) - 12} more"
 
@@ -76,13 +74,13 @@ def _matrix(audit: Audit) -> Iterator[str]:
     for mail in audit.mails:
         cells = (cell(mail, kind) for kind in audit.kinds)
         shown = [f"{one.words}{f' ({one.worst})' if one.worst else ''}" if one else "" for one in cells]
-        yield f"| {_text(mail.name)} | {' | '.join(shown)} |"
+        yield f"| {plain(mail.name)} | {' | '.join(shown)} |"
 
 
 def _mail(mail: Mail) -> Iterator[str]:
-    yield from ("", f"### {_text(mail.name)}", "")
+    yield from ("", f"### {plain(mail.name)}", "")
     for send in mail.sends:
-        yield f"- sent at {_at(send.place)} in {_code(send.function)} by {_text(send.call.api)}"
+        yield f"- sent at {at(send.place)} in {code(send.function)} by {plain(send.call.api)}"
     if mail.picture:
         yield from ("", "```mermaid")
         yield from _mermaid(mail.picture)
@@ -92,25 +90,25 @@ def _mail(mail: Mail) -> Iterator[str]:
     for way in mail.ways:
         states = ((way.guarded, "guarded"), (way.in_transaction, "in a transaction"), (way.repeats, "may run again"))
         told = "".join(f", {word}" for holds, word in states if holds)
-        detail = f" {_text(way.trigger.detail)}" if way.trigger.detail else ""
+        detail = f" {plain(way.trigger.detail)}" if way.trigger.detail else ""
         kind = kind_name(way.trigger.kind)
-        yield from ("", f"From {kind} {_code(way.trigger.function)}{detail}{told}:", "")
+        yield from ("", f"From {kind} {code(way.trigger.function)}{detail}{told}:", "")
         for number, step in enumerate(way.steps, 1):
-            note = f" {_text(step.note)}" if step.note else ""
-            yield f"{number}. {step.hop} {_at(step.place)} {_code(step.function)}{note}"
+            note = f" {plain(step.note)}" if step.note else ""
+            yield f"{number}. {step.hop} {at(step.place)} {code(step.function)}{note}"
 
 
 def _finding(finding: Finding) -> Iterator[str]:
     yield ""
     sure = f"({finding.severity}, {finding.confidence} confidence)"
-    yield f"**{finding.code} {finding.name}** {sure} {_at(finding.place)}"
+    yield f"**{finding.code} {finding.name}** {sure} {at(finding.place)}"
     yield ""
-    yield _text(finding.message, 1200)
+    yield plain(finding.message, 1200)
     yield ""
-    yield f"Repair: {_text(finding.help, 1200)}"
+    yield f"Repair: {plain(finding.help, 1200)}"
     if finding.assumes:
         yield ""
-        yield f"Assumes: {_text('; '.join(finding.assumes), 600)}"
+        yield f"Assumes: {plain('; '.join(finding.assumes), 600)}"
 
 
 def _mermaid(picture: Picture) -> Iterator[str]:
@@ -122,15 +120,15 @@ def _mermaid(picture: Picture) -> Iterator[str]:
             for stop in stops:
                 count = f"{stop.count} × " if stop.count > 1 else ""
                 notes = " ".join([*stop.marks, *stop.codes])
-                yield f'    n{stop.number}["{_entity(count + stop.title)}{f"<br/>{notes}" if notes else ""}"]'
+                yield f'    n{stop.number}["{label(count + stop.title)}{f"<br/>{notes}" if notes else ""}"]'
             yield "  end"
     for arrow in picture.arrows:
-        label = f"|{arrow.hop}|" if arrow.hop not in ("call", "send") else ""
-        yield f"  n{arrow.source} {_ARROWS.get(arrow.hop, '-->')}{label} n{arrow.target}"
+        hop = f"|{arrow.hop}|" if arrow.hop not in ("call", "send") else ""
+        yield f"  n{arrow.source} {_ARROWS.get(arrow.hop, '-->')}{hop} n{arrow.target}"
 
 
 def _practice(practice: Practice) -> str:
-    places = ", ".join(f"{finding.code} {_at(finding.place)}" for finding in practice.findings[:8])
+    places = ", ".join(f"{finding.code} {at(finding.place)}" for finding in practice.findings[:8])
     more = f" and {len(practice.findings) - 8} more" if len(practice.findings) > 8 else ""
     told = f" ({places}{more})" if places else ""
     return f"- {_BOXES[practice.outcome]} **{practice.title}**: {outcome_words(practice)}{told}. {practice.why}."
@@ -140,30 +138,6 @@ def _open(audit: Audit) -> Iterator[str]:
     yield from ("", "## What stays open", "")
     yield "The code was read, not run: dashboards, brokers, worker counts and hand-made constraints are not seen."
     yield ""
-    yield from (f"- {plural(count, 'finding')}: assumes {_text(text)}" for text, count in audit.assumptions)
-    yield from (f"- not followed: {_at(one.place)} {_text(one.note)}" for one in audit.unresolved)
-    yield from (f"- left out: {_text(one.path)}: {_text(one.message)}" for one in audit.problems)
-
-
-def _cut(text: str, most: int) -> str:
-    shown = visible(text)
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
-
-
-def _text(text: str, most: int = LONGEST_NAME) -> str:
-    """Text in which nothing is Markdown or HTML."""
-    return _SPECIAL.sub(r"\\\1", _cut(text, most))
-
-
-def _code(text: str) -> str:
-    """A name as code; a backtick in it cannot end it."""
-    return f"`{_cut(text, LONGEST_NAME).replace('`', chr(0x2BC))}`"
-
-
-def _at(place: Place) -> str:
-    return _code(f"{place.path}:{place.line}")
-
-
-def _entity(text: str) -> str:
-    """A label for mermaid: anything that could end it or be HTML is an entity."""
-    return re.sub(r"[^\w .×:/-]", lambda found: f"#{ord(found[0])};", _cut(text, LONGEST_NAME))
+    yield from (f"- {plural(count, 'finding')}: assumes {plain(text)}" for text, count in audit.assumptions)
+    yield from (f"- not followed: {at(one.place)} {plain(one.note)}" for one in audit.unresolved)
+    yield from (f"- left out: {plain(one.path)}: {plain(one.message)}" for one in audit.problems)

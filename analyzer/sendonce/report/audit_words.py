@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sendonce.audit.model import Audit, Mail, Practice, Repair
-from sendonce.findings import SEVERITIES, Place, Severity, TriggerKind
-from sendonce.report.text import excerpt, plural
+from sendonce.findings import SEVERITIES, Severity, TriggerKind
+from sendonce.report.text import plural
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,3 @@ def outcome_words(practice: Practice) -> str:
     if practice.outcome == "kept":
         return f"nothing against it in {looked}"
     return f"{plural(len(practice.findings), 'finding')} in {looked}"
-
-
-def source_line(lines: Callable[[str], Sequence[str]], place: Place) -> str:
-    """The line of the tree at a place, safe and of bearable length; empty if there is none."""
-    return excerpt(lines(place.path), place.line).strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sendonce.findings import Finding, Report
 from sendonce.report import View
-from sendonce.report.text import Paint, shown, statistics, summary, visible, where
+from sendonce.report.text import LONGEST_TEXT, Paint, cut, shown, statistics, summary, where
 
 
 def render(report: Report, view: View) -> str:
@@ -18,5 +18,5 @@ def render(report: Report, view: View) -> str:
 
 def _line(finding: Finding, paint: Paint) -> str:
     code = paint.severity(finding.severity, finding.code)
-    message = " ".join(visible(finding.message.replace("\n", " ")).split())
+    message = " ".join(cut(finding.message.replace("\n", " "), LONGEST_TEXT).split())
     return f"{where(finding.place)}: {code} {finding.severity} {message} [{finding.name}]"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from sendonce import __version__
 from sendonce.findings import Finding, Place, Problem, Related, Report, Stats, Step, Trigger
 from sendonce.report import View
+from sendonce.version import __version__
 
 SCHEMA = 1
 
@@ -17,7 +17,7 @@ def render(report: Report, view: View) -> str:
     document = {
         "schema": SCHEMA,
         "tool": {"name": "sendonce", "version": __version__},
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding(one) for one in report.findings],
         "errors": [problem(fault) for fault in report.problems],
         "stats": stats(report.stats),
     }
@@ -29,29 +29,30 @@ def dumped(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2).replace("\x7f", "\\u007f") + "\n"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    place = finding.place
+def finding(item: Finding) -> dict[str, Any]:
+    """A finding with all that is known of it."""
+    place = item.place
     return {
-        "code": finding.code,
-        "name": finding.name,
-        "severity": finding.severity,
-        "confidence": finding.confidence,
-        "message": finding.message,
-        "help": finding.help,
+        "code": item.code,
+        "name": item.name,
+        "severity": item.severity,
+        "confidence": item.confidence,
+        "message": item.message,
+        "help": item.help,
         "path": place.path,
         "line": place.line,
         "column": place.column,
         "end_line": place.end_line or place.line,
         "end_column": place.end_column or place.column,
-        "function": finding.function,
-        "template": finding.template,
-        "triggers": [trigger(item) for item in finding.triggers],
-        "trace": [step(item) for item in finding.trace],
-        "related": [_related(item) for item in finding.related],
-        "assumes": list(finding.assumes),
-        "fingerprint": finding.fingerprint,
-        "fix": None if finding.fix is None else {"safe": finding.fix.safe, "title": finding.fix.title},
-        "suppressed": finding.suppressed,
+        "function": item.function,
+        "template": item.template,
+        "triggers": [trigger(one) for one in item.triggers],
+        "trace": [step(one) for one in item.trace],
+        "related": [_related(one) for one in item.related],
+        "assumes": list(item.assumes),
+        "fingerprint": item.fingerprint,
+        "fix": None if item.fix is None else {"safe": item.fix.safe, "title": item.fix.title},
+        "suppressed": item.suppressed,
     }
 
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 from sendonce.findings import Inventory, Report, Route, Send, TriggerKind
 from sendonce.report import View
-from sendonce.report.text import Paint, plural, visible
+from sendonce.report.text import Paint, cut, plural
 
 _KINDS: tuple[TriggerKind, ...] = get_args(TriggerKind)
 _WIDEST_NAME = 48
@@ -28,13 +28,13 @@ def render(report: Report, view: View) -> str:
 
 
 def _mail(send: Send) -> str:
-    return visible(send.template.value) if send.template.value else "(no template known)"
+    return cut(send.template.value) if send.template.value else "(no template known)"
 
 
 def _mail_block(mail: str, sends: Sequence[Send], paint: Paint) -> Iterator[str]:
     yield paint(mail, bold=True)
     for send in sends:
-        yield f"  {visible(send.place.path)}:{send.place.line}  {visible(send.function)}  by {visible(send.call.api)}"
+        yield f"  {cut(send.place.path)}:{send.place.line}  {cut(send.function)}  by {cut(send.call.api)}"
         if not send.routes:
             yield "    nothing known leads here"
         yield from (f"    {_route(route)}" for route in send.routes)
@@ -42,9 +42,9 @@ def _mail_block(mail: str, sends: Sequence[Send], paint: Paint) -> Iterator[str]
 
 def _route(route: Route) -> str:
     trigger = route.trigger
-    words = [f"{trigger.kind:<14}", f"{visible(trigger.place.path)}:{trigger.place.line} ", visible(trigger.function)]
+    words = [f"{trigger.kind:<14}", f"{cut(trigger.place.path)}:{trigger.place.line} ", cut(trigger.function)]
     if trigger.detail:
-        words.append(f" {visible(trigger.detail)}")
+        words.append(f" {cut(trigger.detail)}")
     states = (("in a transaction", route.in_transaction), ("guarded", route.guarded))
     marks = [text for text, holds in states if holds]
     return " ".join([*words, f" ({', '.join(marks)})"] if marks else words)

@@ -13,6 +13,8 @@ from sendonce.findings import SEVERITIES, Finding, Place, Report, Severity, Step
 
 WIDTH = 100
 HOP_WIDTH = 12
+LONGEST_NAME = 160
+LONGEST_TEXT = 1200
 _LONGEST_EXCERPT = 160
 _COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "cyan"}
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -25,6 +27,12 @@ def visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(_escaped(char) if unicodedata.category(char) in _UNSAFE else char for char in text)
+
+
+def cut(text: str, most: int = LONGEST_NAME) -> str:
+    """Printable text of bearable length."""
+    shown = visible(text)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def _escaped(char: str) -> str:
@@ -65,9 +73,9 @@ def excerpt(lines: Sequence[str], line: int) -> str:
 
 def numbered(number: int, step: Step, lines: Sequence[str], paint: Paint) -> Iterator[str]:
     """A step of a path with its number, and its line in the source."""
-    note = f"  {visible(step.note)}" if step.note else ""
+    note = f"  {cut(step.note)}" if step.note else ""
     hop = paint(f"{step.hop:<{HOP_WIDTH}}", fg="blue")
-    yield f"  {number:>2} {hop} {visible(step.place.path)}:{step.place.line}  {visible(step.function)}{note}"
+    yield f"  {number:>2} {hop} {visible(step.place.path)}:{step.place.line}  {cut(step.function)}{note}"
     text = excerpt(lines, step.place.line)
     if text:
         yield " " * (HOP_WIDTH + 6) + paint(f"{step.place.line} | ", dim=True) + text.strip()
@@ -80,7 +88,7 @@ def paragraph(label: str, text: str, indent: int = 2) -> Iterator[str]:
     hang = pad + " " * (len(label) + 2)
     for part in text.splitlines() or [""]:
         yield from textwrap.wrap(
-            visible(part),
+            cut(part, LONGEST_TEXT),
             WIDTH,
             initial_indent=first,
             subsequent_indent=hang,

@@ -8,7 +8,7 @@ from sendonce.findings import Finding
 from sendonce.program.paths import Path, place_of
 from sendonce.program.timeline import Timeline
 from sendonce.report import View
-from sendonce.report.text import Paint, numbered, paragraph, plural, visible
+from sendonce.report.text import Paint, cut, numbered, paragraph, plural
 
 
 def render(timelines: Sequence[Timeline], view: View) -> str:
@@ -26,7 +26,7 @@ def _timeline(timeline: Timeline, view: View, paint: Paint) -> Iterator[str]:
     for number, step in enumerate(timeline.steps, 1):
         yield from numbered(number, step, view.lines(step.place.path), paint)
     yield ""
-    yield f"  Logged on the way: {', '.join(map(visible, _logged(timeline))) or 'nothing that names a run or object'}"
+    yield f"  Logged on the way: {', '.join(map(cut, _logged(timeline))) or 'nothing that names a run or object'}"
     if timeline.missing:
         yield f"  Not logged: {'; '.join(timeline.missing)}"
     if timeline.findings:
@@ -43,16 +43,16 @@ def _logged(timeline: Timeline) -> list[str]:
 
 def _title(path: Path, paint: Paint) -> Iterator[str]:
     template = path.mail.template
-    name = visible(template.value) if template is not None and template.value else "(no template known)"
+    name = cut(template.value) if template is not None and template.value else "(no template known)"
     send = path.mail.bound.place if path.mail.bound is not None else place_of(path.send)
     trigger = path.trigger
-    detail = f"  {visible(trigger.detail)}" if trigger.detail else ""
-    yield f"{paint(name, bold=True)}  sent at {visible(send.path)}:{send.line}"
-    yield f"  from {trigger.kind} {visible(trigger.function)}{detail}  ({path.confidence} confidence)"
+    detail = f"  {cut(trigger.detail)}" if trigger.detail else ""
+    yield f"{paint(name, bold=True)}  sent at {cut(send.path)}:{send.line}"
+    yield f"  from {trigger.kind} {cut(trigger.function)}{detail}  ({path.confidence} confidence)"
 
 
 def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
     label = paint.severity(finding.severity, f"{finding.code} {finding.name}")
-    place = f"{visible(finding.place.path)}:{finding.place.line}"
+    place = f"{cut(finding.place.path)}:{finding.place.line}"
     yield f"    {label}: {finding.severity}, {finding.confidence} confidence  {place}"
     yield from paragraph("Why", finding.message, indent=6)

@@ -12,8 +12,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from sendonce import __version__
 from sendonce.setup.texts import AZURE, CONFIGURATION, GITHUB, GITLAB, LOCAL_HOOK
+from sendonce.version import __version__
 
 CI_SERVICES = ("github", "gitlab", "azure")
 _TOP_KEY = re.compile(r"(?m)^([A-Za-z_][\w-]*):")
