@@ -73,14 +73,18 @@ class Sources:
     def source(self, path: str) -> bytes | None:
         """The bytes of the file at a relative path; None if it cannot be read."""
         try:
-            return (self.root / path).read_bytes()
+            return self.content(path)
         except OSError:
             return None
+
+    def content(self, path: str) -> bytes:
+        """The bytes of the file at a relative path; raises `OSError`."""
+        return (self.root / path).read_bytes()
 
     def lines(self, path: str) -> tuple[str, ...]:
         """The text of a file line by line, for excerpts; empty if it cannot be read."""
         if path not in self._lines:
-            text = _decoded(_read_or_nothing(self.root / path))
+            text = _decoded(self.source(path) or b"")
             self._lines[path] = tuple(_LINE_END.split(text)) if text else ()
         return self._lines[path]
 
@@ -117,7 +121,7 @@ def discover(root: Path, *, within: Sequence[str] = (), exclusions: Sequence[Exc
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder: give the folder of the project, or files in it")
     listed = [path for path in python_files(root) if _is_within(path, within)]
-    listed = _without(listed, root, exclusions)
+    listed = without(listed, root, exclusions)
     usable, problems = _checked(root, listed)
     roots = source_roots(usable, lambda path: os.path.exists(root / path), lambda path: _read_or_nothing(root / path))
     files = (SourceFile(path, module_name(path, roots[path]), roots[path], role_of(path)) for path in usable)
@@ -151,7 +155,7 @@ def _is_within(path: str, folders: Sequence[str]) -> bool:
     return not folders or any(path.startswith(f"{folder}/") for folder in folders)
 
 
-def _without(paths: Sequence[str], root: Path, exclusions: Sequence[Exclusion]) -> list[str]:
+def without(paths: Sequence[str], root: Path, exclusions: Sequence[Exclusion]) -> list[str]:
     """The paths that no exclusion matches."""
     kept = list(paths)
     for exclusion in exclusions:

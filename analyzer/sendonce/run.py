@@ -52,7 +52,11 @@ def _reported(target: Target, settings: Settings) -> tuple[Report, Analysis]:
         known = [one for one in _judged(analysis, sources, settings) if target.reports(one.place.path)]
         analysis.keep()
     hidden = [one.severity for one in known if not one.suppressed and not policy.is_shown(one, settings)]
-    new = news.among(policy.shown(known, sources, settings), is_whole=target.is_whole and not settings.options)
+    new = news.among(
+        policy.shown(known, sources, settings),
+        is_whole=target.is_whole and not settings.options,
+        before=lambda commit: _before(target.earlier(sources, settings, commit), packs, settings),
+    )
     mails = {send.template.value or "" for send in analysis.inventory.sends}
     report = Report(
         root=str(target.root),
@@ -69,6 +73,13 @@ def _reported(target: Target, settings: Settings) -> tuple[Report, Analysis]:
         remarks=(*new.remarks, *(policy.idle(settings, mails) if target.is_whole else ())),
     )
     return report, analysis
+
+
+def _before(earlier: Sources, packs: Packs, settings: Settings) -> tuple[list[Finding], Sources]:
+    """What would have been shown of the tree as it was, and its files."""
+    with paused_collector():
+        analysis = analyse(earlier, packs, settings)
+        return policy.shown(_judged(analysis, earlier, settings), earlier, settings), earlier
 
 
 _MENDABLE = frozenset({"SO201", "SO202", "SO203"})

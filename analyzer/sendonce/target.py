@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sendonce.config import Settings
-from sendonce.discovery import Exclusion, Sources, discover
+from sendonce.discovery import Exclusion, Sources, discover, without
 from sendonce.errors import ConfigError, UsageError
 from sendonce.findings import Problem
 from sendonce.listing import is_pattern
+from sendonce.revision import at_commit
 
 _OPEN_BRACKET = re.compile(r"(?<!\\)\[[^]]*$")
 """The start of a set of characters that never ends: git matches nothing with it, and nobody means that."""
@@ -69,9 +70,16 @@ class Target:
             for pattern in patterns:
                 if not is_pattern(pattern) or _OPEN_BRACKET.search(pattern):
                     raise ConfigError(f"{settings.origin(key)}: {pattern!r} is no pattern of a .gitignore")
+        return discover(self.root, within=self.within, exclusions=[self._exclusion(settings)])
+
+    def earlier(self, sources: Sources, settings: Settings, commit: str) -> Sources:
+        """The files of the tree as they were at a commit; `sources` are those of now."""
+        exclusion = self._exclusion(settings)
+        return at_commit(sources, commit, lambda paths: without(paths, self.root, [exclusion]))
+
+    def _exclusion(self, settings: Settings) -> Exclusion:
         base = settings.source.parent if settings.source else self.root
-        exclusion = Exclusion(base, (*settings.exclude, *settings.extend_exclude))
-        return discover(self.root, within=self.within, exclusions=[exclusion])
+        return Exclusion(base, (*settings.exclude, *settings.extend_exclude))
 
 
 def target_of(paths: Sequence[Path]) -> Target:

@@ -31,6 +31,8 @@ def checkout(request):
 
 urlpatterns = [path("checkout", checkout)]
 """
+CACHES = 'CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache"}}\n'
+HELPER = "from django.core.cache import cache\n\n\ndef first(key):\n    return cache.add(key, 1, None)\n"
 MORE = """\
 from django.db import transaction
 from django.urls import path
@@ -152,14 +154,48 @@ def test_a_guard_that_is_taken_away_shows_what_it_guarded(cli, root):
     (root / "shop/tasks.py").write_text(
         guarded.replace("import send_mail", "import send_mail\nfrom django.core.cache import cache")
     )
-    (root / "settings.py").write_text(
-        'CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache"}}\n'
-    )
+    (root / "settings.py").write_text(CACHES)
     repository(root)
     assert cli("check", root, "--no-cache").code == 0
     (root / "shop/tasks.py").write_text(TASKS)
     result = cli("check", root, "--no-cache", "--since", "HEAD", "--output-format", "json")
     assert ("SO301", "shop/tasks.py") in places(result)
+
+
+def test_a_guard_that_is_lost_in_a_helper_shows_what_it_guarded(cli, root):
+    guarded_by_helper(root)
+    before = cli("check", root, "--no-cache", "--since", "HEAD", "--output-format", "json")
+    assert places(before) == []
+    (root / "shop/once.py").write_text(HELPER.replace("return cache.add(key, 1, None)", "return not cache.get(key)"))
+    after = cli("check", root, "--no-cache", "--since", "HEAD", "--output-format", "json")
+    assert [path for _, path in places(after)] == ["shop/tasks.py"]
+    told = cli("check", root, "--no-cache", "--since", "HEAD")
+    assert "; 1 not in what changed since HEAD" in told.out
+
+
+def test_an_old_finding_that_was_renamed_with_its_file_stays_old(cli, root):
+    repository(root)
+    git(root, "mv", "shop/views.py", "shop/pages.py")
+    (root / "notes.py").write_text("x = 1\n")
+    assert cli("check", root, "--no-cache", "--since", "HEAD").code == 0
+
+
+def test_a_helper_that_was_deleted_still_counts_for_the_time_before(cli, root):
+    guarded_by_helper(root)
+    (root / "shop/once.py").unlink()
+    after = cli("check", root, "--no-cache", "--since", "HEAD", "--output-format", "json")
+    assert [path for _, path in places(after)] == ["shop/tasks.py"]
+
+
+def guarded_by_helper(root):
+    """A repository in which the receipt is claimed by a helper of its own."""
+    guarded = TASKS.replace("    send_mail", "    if first(f'r:{order_id}'):\n        send_mail")
+    (root / "shop/once.py").write_text(HELPER)
+    (root / "shop/tasks.py").write_text(
+        guarded.replace("import send_mail", "import send_mail\nfrom .once import first")
+    )
+    (root / "settings.py").write_text(CACHES)
+    repository(root)
 
 
 def test_since_and_baseline_together(cli, root):

@@ -119,7 +119,9 @@ class Choice:
 @click.option("--statistics", is_flag=True, help="Count the findings of each rule.")
 @click.option("--no-ignores", is_flag=True, help="Report what comments and the configuration silence, too.")
 @click.option("--baseline", type=_PATH, help="Leave out the findings that this file knows (see `sendonce baseline`).")
-@click.option("--since", metavar="REV", help="Only findings with a step in lines changed since this git revision.")
+@click.option(
+    "--since", metavar="REV", help="Only findings that are new since this git revision or touch lines changed since."
+)
 @click.option("--show-settings", is_flag=True, help="Show the settings that hold, where each comes from, and stop.")
 @click.option("--show-files", is_flag=True, help="List the files that would be read, their role and module, and stop.")
 @click.option("--allow-empty", is_flag=True, help="Exit with 0 if there are no Python files.")

@@ -54,11 +54,16 @@ class Baseline:
         path = Path(os.path.relpath(root / finding.place.path, self.file.resolve().parent)).as_posix()
         return Entry(path, finding.code, finding.function, finding.template or "", line_of(finding, lines))
 
-    def subtract(self, findings: Sequence[Finding], root: Path, lines: Lines) -> tuple[list[Finding], Counter[Entry]]:
-        """The findings that are not known, and the entries that were not needed; suppressed ones need none."""
+    def subtract(
+        self, findings: Sequence[Finding], root: Path, lines: Lines, moved: bool = True
+    ) -> tuple[list[Finding], Counter[Entry]]:
+        """The findings that are not known, and the entries that were not needed; suppressed ones need none.
+
+        With `moved`, one that is in another function or file than before may be known.
+        """
         left = Counter(self.counts)
         open_ones = {number: self.entry(one, root, lines) for number, one in enumerate(findings) if not one.suppressed}
-        for alike in _ALIKE:
+        for alike in _ALIKE if moved else _ALIKE[:-1]:
             known: dict[tuple[str, ...], list[Entry]] = {}
             for entry in sorted(left.elements()):
                 known.setdefault(alike(entry), []).append(entry)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sendonce.config import Settings
 from sendonce.discovery import Sources
 from sendonce.findings import Finding
-from sendonce.policy.baseline import Baseline, load_baseline
+from sendonce.policy.baseline import Baseline, baseline_of, load_baseline
 from sendonce.policy.changes import Changed, changed_since
 
 
@@ -20,6 +20,10 @@ class New:
     baselined: int = 0
     elsewhere: int = 0
     remarks: tuple[str, ...] = ()
+
+
+Before = Callable[[str], tuple[Sequence[Finding], Sources]]
+"""Gives the findings of the tree as it was at a commit, and its files."""
 
 
 @dataclass(frozen=True)
@@ -34,22 +38,38 @@ class News:
     def of(cls, sources: Sources, settings: Settings) -> News:
         """Reads the baseline and asks git, as the settings say; raises `UsageError` or `ConfigError`."""
         known = None if settings.baseline is None else load_baseline(settings.baseline, settings.origin("baseline"))
-        changed = changed_since(settings.since, sources.root, sources.lines) if settings.since else None
-        return cls(sources, known, changed)
+        return cls(sources, known, changed_since(settings.since, sources.root) if settings.since else None)
 
-    def among(self, findings: Sequence[Finding], is_whole: bool) -> New:
+    def among(self, findings: Sequence[Finding], is_whole: bool, before: Before) -> New:
         """The new ones. With `is_whole` nothing else was left out, so that entries without a finding are stale."""
         kept, stale = list(findings), 0
         if self.baseline is not None:
             kept, unused = self.baseline.subtract(findings, self.sources.root, self.sources.lines)
             stale = unused.total() if is_whole else 0
-        touched = kept if self.changed is None else [one for one in kept if self.changed.touches(one)]
+        left = kept if self.changed is None else self._changed(kept, self.changed, before)
         return New(
-            tuple(touched),
+            tuple(left),
             baselined=len(findings) - len(kept),
-            elsewhere=sum(not one.suppressed for one in kept) - sum(not one.suppressed for one in touched),
+            elsewhere=sum(not one.suppressed for one in kept) - sum(not one.suppressed for one in left),
             remarks=(self._stale(stale),) if stale else (),
         )
+
+    def _changed(self, findings: list[Finding], changed: Changed, before: Before) -> list[Finding]:
+        """The findings with a step in changed lines, and those that were not there before.
+
+        A guard that was taken away leaves no line behind, and its helper is on no path.
+        """
+        touched = {one.fingerprint for one in findings if changed.touches(one)}
+        if changed.lines and len(touched) < len(findings):
+            touched |= self._fresh(findings, *before(changed.base))
+        return [one for one in findings if one.fingerprint in touched]
+
+    def _fresh(self, findings: list[Finding], known: Sequence[Finding], earlier: Sources) -> set[str]:
+        """The fingerprints of those that the earlier findings do not account for."""
+        root = self.sources.root
+        past = baseline_of(known, root / "earlier", root, earlier.lines)
+        left, _ = past.subtract(findings, root, self.sources.lines, moved=False)
+        return {one.fingerprint for one in left if not one.suppressed}
 
     def _stale(self, count: int) -> str:
         assert self.baseline is not None
