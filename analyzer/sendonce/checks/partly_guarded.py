@@ -48,7 +48,8 @@ insert or SET NX that the guarded way uses, with the same key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from sendonce.checks.base import Fault, Rule, fault, is_asked, kind_name, named, send_place, triggers_of, worst
@@ -91,12 +92,13 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         if template is not None and template.value and template.confidence != "low" and path.trigger.kind != "unknown":
             templates.setdefault(identity(template.value), []).append(path)
     found: dict[Place, list[Pair]] = {}
+    stored = cache(lambda path: frozenset(_stored(analysis, path)))
     for name in sorted(templates):
         guarded = [path for path in templates[name] if _reserves(analysis, path)]
         unguarded = [path for path in templates[name] if path.mail.guard is None]
         sure = len(triggers_of(unguarded)) <= FEW * len(triggers_of(guarded))
         for path in unguarded if guarded else ():
-            other = next((one for one in guarded if _meet(analysis, one, path)), None)
+            other = next((one for one in guarded if _meet(analysis, one, path, stored)), None)
             if other is not None and not is_trial(path):
                 found.setdefault(_leaves(path), []).append(Pair(path, other, sure))
     for place in sorted(found):
@@ -120,7 +122,7 @@ def _recipients(analysis: Analysis, path: Path) -> Iterator[str]:
         yield from (cls.id for cls in analysis.evaluator.types(part) if isinstance(cls, ClassRef))
 
 
-def _meet(analysis: Analysis, guarded: Path, path: Path) -> bool:
+def _meet(analysis: Analysis, guarded: Path, path: Path, stored: Callable[[Path], frozenset[str]]) -> bool:
     """Whether one event can go both ways: other triggers, one wording, and a stored row of the claimed model."""
     if guarded.trigger == path.trigger or differ(analysis.evaluator, guarded.mail, path.mail):
         return False
@@ -128,7 +130,7 @@ def _meet(analysis: Analysis, guarded: Path, path: Path) -> bool:
     model = guard.prefix.rpartition(".")[0] if guard is not None and not guard.parts else ""
     if model not in analysis.evaluator.program.class_ids:
         return True
-    return model in set(_stored(analysis, path))
+    return model in stored(path)
 
 
 def _stored(analysis: Analysis, path: Path) -> Iterator[str]:

@@ -104,19 +104,8 @@ class Analysis:
 
     def again(self, path: Path) -> Iterator[Path]:
         """Paths that differ from one in a single function: by another call there that leads to the same mail."""
-        chain = list(path.entries())
-        for index, entry in enumerate(chain):
-            for other in self.summaries.ways.again.get(entry, ()):
-                for outermost in self._carried(other, chain[:index]):
-                    yield from _from_start(self, path.start, outermost)
-
-    def _carried(self, entry: Entry, outer: list[Entry]) -> list[Entry]:
-        """An entry carried over the edges of the functions around it, the innermost last in `outer`."""
-        found = [entry]
-        for around in reversed(outer):
-            assert around.edge is not None
-            found = [after for before in found for after in self.summaries.cross(around.edge, before)]
-        return found
+        for other in self.summaries.others(path.entry):
+            yield from _from_start(self, path.start, other)
 
 
 def analyse(sources: Sources, packs: Packs, settings: Settings, whole: bool = False) -> Analysis:

@@ -72,6 +72,9 @@ class Claims:
         self.jobs = UniqueJobs(evaluator, self.stability)
         self.locks = Locks(evaluator, flows, linker, self.outcomes, transactions)
         self._known: dict[Site, Guard | None] = {}
+        self._at: dict[Site, Reservation | None] = {}
+        self._won: dict[tuple[Value, bool, Site], Guard | None] = {}
+        self._alone: dict[Site, bool] = {}
         self._lenient: dict[frozenset[Flaw], Claims] = {}
         self._injected: dict[str, Guard | None] = {}
         self._made: dict[Call, Reservation | None] = {}
@@ -102,8 +105,10 @@ class Claims:
 
     def claim_at(self, site: Site) -> Reservation | None:
         """The claim that every way to a site within its function has won, or the lock that is held there."""
-        scene = Scene(h.oldest_first(site.held), function=site.function)
-        return self._newest_claim(site, scene) or self._held(site, scene)
+        if site not in self._at:
+            scene = Scene(h.oldest_first(site.held), function=site.function)
+            self._at[site] = self._newest_claim(site, scene) or self._held(site, scene)
+        return self._at[site]
 
     def _held(self, site: Site, scene: Scene) -> Reservation | None:
         """The lock that is held at a site around a check and a mark that stays."""
@@ -178,8 +183,11 @@ class Claims:
 
     def won(self, value: Value, holds: bool, site: Site) -> Guard | None:
         """The reservation that was won if `value`, an argument of the call at `site`, is true (`holds`) or false."""
-        found = self.outcomes.won(value, holds, Scene(h.oldest_first(site.held), function=site.function))
-        return None if found is None else self._guard(found, site)
+        key = (value, holds, site)
+        if key not in self._won:
+            found = self.outcomes.won(value, holds, Scene(h.oldest_first(site.held), function=site.function))
+            self._won[key] = None if found is None else self._guard(found, site)
+        return self._won[key]
 
     def bound(self, guard: Guard | None, put: Callable[[Value], Value]) -> Guard | None:
         """A guard in terms of a caller; None if the key that the caller gives differs on every attempt."""
@@ -195,6 +203,11 @@ class Claims:
 
     def alone_at(self, site: Site) -> bool:
         """Whether one run at a time gets to a site: under a lock, or a claim that may be given back when it ends."""
+        if site not in self._alone:
+            self._alone[site] = self._is_alone(site)
+        return self._alone[site]
+
+    def _is_alone(self, site: Site) -> bool:
         scene = Scene(h.oldest_first(site.held), function=site.function)
         if any(lock.end is None for lock in self.locks.taken(scene)):
             return True

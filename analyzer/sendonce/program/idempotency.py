@@ -6,7 +6,7 @@ read, claimed, written or deleted around the work that leads to a mail.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -97,6 +97,7 @@ class Idempotency:
         self.packs = linker.packs
         self.keys = RequestKeys(self.evaluator)
         self._found: tuple[Layer, ...] | None = None
+        self._ways: dict[tuple[Site, frozenset[tuple[Param, Value]]], tuple[Access, ...]] = {}
 
     def layers(self, paths: tuple[Path, ...]) -> tuple[Layer, ...]:
         """The layers of the requests that lead to mail, each once: in handlers, their wrappers and dependencies."""
@@ -117,20 +118,22 @@ class Idempotency:
         handler = self.program.function(path.start.function)
         for ref in injected(self.linker, handler):
             accesses += self._in(self.program.function(ref.id), None, {})
-        for index, site in enumerate(path.sites()):
+        for site, known in path.known():
             function = self.program.function(site.function)
             if function not in functions:
-                known = self._outer(path, index, function)
-                accesses += self._in(function, site, known)
+                accesses += self._on_way(function, site, known)
                 functions.append(function)
                 work.append(site)
         return Layer((path,), tuple(accesses), tuple(functions), tuple(work)) if accesses else None
 
-    def _outer(self, path: Path, index: int, function: Function) -> dict[Param, Value]:
-        """What the parameters of a function on a path are, in terms of the first function."""
+    def _on_way(self, function: Function, site: Site, known: Mapping[Param, Value]) -> tuple[Access, ...]:
+        """What a function on the way to a mail does, with what is known of its parameters; once for equal ones."""
         params = (Param(function.id, param.name) for param in function.params)
-        known = {param: path.outward(index, param) for param in params}
-        return {param: value for param, value in known.items() if value is not param}
+        own = {param: known[param] for param in params if known.get(param, param) is not param}
+        key = (site, frozenset(own.items()))
+        if key not in self._ways:
+            self._ways[key] = tuple(self._in(function, site, own))
+        return self._ways[key]
 
     def _of_middleware(self, paths: tuple[Path, ...]) -> Iterator[Layer]:
         """Layers in functions around all requests: they call what handles the request (`call_next(request)`)."""

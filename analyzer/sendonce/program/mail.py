@@ -6,8 +6,8 @@ triggers: parameters are bound, the template settles, what is open at the call s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from sendonce.findings import Confidence, Place, TemplateName
 from sendonce.program.held import Site
@@ -150,6 +150,10 @@ class Mail:
     pending: tuple[Condition, ...] = ()
     """Tests that ask what a caller passes: they may be claims, which only the caller can tell."""
     confidence: Confidence = "high"
+
+    def having(self, **changes: Any) -> Mail:
+        """The mail with some fields changed; itself where they are so already, as most are at most calls."""
+        return replace(self, **changes) if any(getattr(self, name) != new for name, new in changes.items()) else self
 
     @property
     def exposed(self) -> tuple[Exposed, ...]:

@@ -30,45 +30,61 @@ class Marks:
         self.flows = flows
         self.linker = linker
         self.reservations = reservations
+        self._read: dict[Value, frozenset[str]] = {}
+        self._read_by_call: dict[Call, frozenset[str]] = {}
 
     # ------------------------------------------------------------------ checks
 
     def read(self, value: Value) -> frozenset[str]:
         """What a tested value reads from what is stored: its fields, models and keys."""
-        found: set[str] = set()
-        for one in (value, *self._expanded(value, MAX_DEPTH)):
-            for part in walk(one):
-                if isinstance(part, Attr):
-                    found.add(plain(part.name))
-                elif isinstance(part, Item) and isinstance(part.index, Const):
-                    found.add(plain(str(part.index.value)))
-                elif isinstance(part, Call):
-                    found |= self._read_by(part)
-        return frozenset(found - {"id"})
+        if value not in self._read:
+            self._read[value] = frozenset(self._all_read(value)) - {"id"}
+        return self._read[value]
 
-    def _expanded(self, value: Value, depth: int) -> Iterator[Value]:
-        """The value with project functions and properties inside replaced by what they return."""
-        for part in list(walk(value)):
-            resolved = self.evaluator.resolve(part)
-            if resolved is not part and isinstance(part, Call | Attr):
-                yield resolved
-                if depth > 0 and any(isinstance(one, Call | Attr) for one in resolved.parts()):
-                    yield from self._expanded(resolved, depth - 1)
+    def _all_read(self, value: Value) -> Iterator[str]:
+        seen: set[Value] = set()
+        for one in self._expanded(value):
+            for part in walk(one):
+                if part in seen:
+                    continue
+                seen.add(part)
+                if isinstance(part, Attr):
+                    yield plain(part.name)
+                elif isinstance(part, Item) and isinstance(part.index, Const):
+                    yield plain(str(part.index.value))
+                elif isinstance(part, Call):
+                    yield from self._read_by(part)
+
+    def _expanded(self, value: Value) -> Iterator[Value]:
+        """The value, and what project functions and properties inside return, and those inside of that."""
+        known, level = {value}, [value]
+        yield value
+        for _ in range(MAX_DEPTH + 1):
+            resolved = [(part, self.evaluator.resolve(part)) for one in level for part in walk(one)]
+            found = [after for part, after in resolved if after is not part and isinstance(part, Call | Attr)]
+            found = [one for one in dict.fromkeys(found) if one not in known]
+            known.update(found)
+            yield from found
+            level = [one for one in found if any(isinstance(part, Call | Attr) for part in one.parts())]
 
     def _read_by(self, call: Call) -> frozenset[str]:
-        found: set[str] = set()
+        if call not in self._read_by_call:
+            self._read_by_call[call] = frozenset(self._reads_of(call))
+        return self._read_by_call[call]
+
+    def _reads_of(self, call: Call) -> Iterator[str]:
         reads: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_reads, call.func)
         for _, entry in reads:
             if entry.kind == "keys":
                 key = arguments.first_argument(self.evaluator, call, entry.key)
-                found |= {f"key {_text(key)}"} if key is not None else set()
+                yield from (f"key {_text(key)}",) if key is not None else ()
             else:
-                found |= self._of_query(call)
+                yield from self._of_query(call)
         text = text_of(self.evaluator, call.args[0]) if call.args else None
         select = sql.selected(text) if text is not None else None
         if select is not None:
-            found |= {f"row of {select[0]}", *map(plain, select[1])}
-        return frozenset(found)
+            yield f"row of {select[0]}"
+            yield from map(plain, select[1])
 
     def _of_query(self, call: Call) -> frozenset[str]:
         model = self.reservations.fields.model(call)

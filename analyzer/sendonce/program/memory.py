@@ -49,6 +49,7 @@ class Memory:
         self.evaluator = evaluator
         self.flows = flows
         self._known: dict[Path, Known] = {}
+        self._guards: dict[Path, tuple[Guarding, ...]] = {}
         self.spots = Spots(evaluator, outcomes.reservations)
         self.reads = StoredReads(self.spots)
         self.checks = Checks(evaluator, flows, outcomes, self.reads)
@@ -84,8 +85,13 @@ class Memory:
         """The checks that are passed in the function of a site of a path on the way to it."""
         return self.checks.before(site, self.known(path))
 
-    def guards(self, path: Path) -> Iterator[Guarding]:
+    def guards(self, path: Path) -> tuple[Guarding, ...]:
         """The checks on a path that a later write of the same run changes, outermost first."""
+        if path not in self._guards:
+            self._guards[path] = tuple(self._found_guards(path))
+        return self._guards[path]
+
+    def _found_guards(self, path: Path) -> Iterator[Guarding]:
         sites = levels(path)
         for level, site in enumerate(sites):
             for check in self.before(path, site):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sendonce import facts
 from sendonce import vocabulary as v
+from sendonce.discovery import SourceFile
 from sendonce.program import arguments
 from sendonce.program.symbols import Binding, Class
 from sendonce.program.values import (
@@ -47,6 +48,7 @@ class Models:
         self.program = evaluator.program
         self._owners: dict[str, str | None] = {}
         self._reverse: dict[tuple[str, str], tuple[Value, ...]] = {}
+        self._steps: dict[tuple[ClassRef | None, str], Step | None] = {}
 
     # ------------------------------------------------------------------ managers
 
@@ -185,6 +187,12 @@ class Models:
 
     def step(self, owner: ClassRef | None, name: str) -> Step | None:
         """The relation that a query follows from a model by a name: its own, or one that leads to it."""
+        key = (owner, name)
+        if key not in self._steps:
+            self._steps[key] = self._step(owner, name)
+        return self._steps[key]
+
+    def _step(self, owner: ClassRef | None, name: str) -> Step | None:
         forward = self._forward(owner, name) if owner is not None else None
         return forward or self._backward(owner, name)
 
@@ -247,10 +255,8 @@ class Models:
         """Relations that may be called so from the other side: by a text that names it, or by the class they are in."""
         index = self.program.index
         stem = name.removesuffix("_set").replace("_", "")
-        files = {file.path: file for word in (name, model) for file in index.files_with(word)}
-        for _, file in sorted(files.items()):
-            if not any(index.has(file, word) for word in self._relation_words):
-                continue
+        files = self._relation_files.intersection((*index.files_with(name), *index.files_with(model)))
+        for file in sorted(files):
             if not index.may_relate(file, name, stem):
                 continue
             module = self.program.module_of(file)
@@ -269,6 +275,11 @@ class Models:
     def _relation_words(self) -> frozenset[str]:
         """The last names of calls that make a relation."""
         return frozenset(shape.rpartition(".")[2] for shape in self.evaluator.packs.relations)
+
+    @cached_property
+    def _relation_files(self) -> frozenset[SourceFile]:
+        """The files in which a relation may be made."""
+        return frozenset(file for word in self._relation_words for file in self.program.index.files_with(word))
 
     def _back_name(self, call: Call, entry: v.Relation, cls: Class) -> str:
         given = arguments.first_argument(self.evaluator, call, entry.back)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +12,7 @@ from sendonce.program.link import Crossing
 from sendonce.program.mail import Mail, Transaction
 from sendonce.program.program import Program
 from sendonce.program.starts import Start
-from sendonce.program.values import Value, substitute
+from sendonce.program.values import Param, Value, substitute
 from sendonce.program.ways import Entry
 
 
@@ -63,9 +63,21 @@ class Path:
 
     def outward(self, index: int, value: Value) -> Value:
         """A value in the function of one of the sites, in terms of the first site's function."""
-        for crossing in reversed(self.crossings()[:index]):
+        for crossing in reversed(self.crossings()[:index] if value.free else ()):
             value = substitute(value, crossing.binding)
         return value
+
+    def known(self) -> Iterator[tuple[Site, Mapping[Param, Value]]]:
+        """Each call site with what the parameters of its function are, in terms of the first site's function.
+
+        For many values of a path this takes less than `outward` for each. The mapping changes with the next step.
+        """
+        found: dict[Param, Value] = {}
+        for crossing in self.crossings():
+            yield crossing.site, found
+            memo: dict[Value, Value] = {}
+            found.update([(param, substitute(value, found, memo)) for param, value in crossing.binding.items()])
+        yield self.mail.provider.site, found
 
     def functions(self) -> tuple[str, ...]:
         """The ids of the functions on the way, the trigger's first."""

@@ -54,6 +54,9 @@ class Summaries:
         self.claims = claims
         self.ways = Ways()
         self._asked: dict[Held, tuple[Condition, ...] | None] = {}
+        self._put: dict[int, tuple[dict[Param, Value], dict[Value, Value]]] = {}
+        """By the id of a binding: the binding, so that it stays, and what values have become in its terms."""
+        self._others: dict[Entry, tuple[Entry, ...]] = {}
         self._queue: deque[tuple[Edge, Entry]] = deque()
 
     def run(self) -> None:
@@ -107,6 +110,19 @@ class Summaries:
         """What a callee's entry becomes in the caller."""
         for mail in self.carried(edge.crossings, entry.mail, edge.target):
             yield Entry(edge.site.function, mail, edge, entry, entry.length + len(edge.crossings))
+
+    def others(self, way: Entry) -> tuple[Entry, ...]:
+        """Ways that differ from one in a single function: by another call there that leads to the same mail."""
+        chain: list[Entry] = []
+        entry: Entry | None = way
+        while entry is not None and entry not in self._others:
+            chain.append(entry)
+            entry = entry.next
+        for one in reversed(chain):
+            inner = self._others[one.next] if one.next is not None else ()
+            carried = (after for other in inner for after in self.cross(one.edge, other)) if one.edge else ()
+            self._others[one] = (*self.ways.again.get(one, ()), *carried)
+        return self._others[way]
 
     def carried(self, crossings: tuple[Crossing, ...], mail: Mail, target: str) -> list[Mail]:
         """A mail carried over several crossings, innermost first."""
@@ -169,7 +185,7 @@ class Summaries:
                 return []
             if isinstance(kept, Condition):
                 bound = replace(bound, conditions=(*bound.conditions, kept))
-        bound = replace(bound, confidence=weakest(bound.confidence, crossing.confidence))
+        bound = bound.having(confidence=weakest(bound.confidence, crossing.confidence))
         hopped = self._hopped(bound, crossing)
         return self._at(hopped, crossing.site, names) if last else [hopped]
 
@@ -199,7 +215,7 @@ class Summaries:
         self, mail: Mail, binding: dict[Param, Value], site: Site | None = None, enqueued: bool = False
     ) -> Mail | None:
         """The mail in terms of the caller (its call at `site`); None if the caller's arguments rule it out."""
-        memo: dict[Value, Value] = {}
+        _, memo = self._put.setdefault(id(binding), (binding, {}))
 
         def put(value: Value) -> Value:
             return substitute(value, binding, memo)
@@ -219,8 +235,7 @@ class Summaries:
         for one in pending:
             if guard is None and site is not None:
                 guard = self.claims.won(one.value, one.holds, site)
-        return replace(
-            mail,
+        return mail.having(
             guard=guard,
             pending=tuple(one for one in pending if guard is None and one.value.free),
             holes=tuple(Hole(hole.source, put(hole.value)) for hole in mail.holes),
@@ -268,13 +283,13 @@ class Summaries:
         conditions = self._conditions(site.held)
         if conditions is None:
             return []
-        mail = replace(mail, conditions=_strongest((*mail.conditions, *conditions)))
+        mail = mail.having(conditions=_strongest((*mail.conditions, *conditions)))
         if mail.guard is None:
-            mail = replace(mail, guard=self.claims.guard_at(site))
+            mail = mail.having(guard=self.claims.guard_at(site))
         if mail.guard is None and mail.on_commit:
-            mail = replace(mail, guard=self.claims.added_at(site))
+            mail = mail.having(guard=self.claims.added_at(site))
         if mail.guard is None:
-            mail = replace(mail, pending=(*mail.pending, *self.claims.pending_at(site))[:MAX_CONDITIONS])
+            mail = mail.having(pending=(*mail.pending, *self.claims.pending_at(site))[:MAX_CONDITIONS])
         if mail.transaction is None and not mail.escaped:
             mail = self.transactions.at(mail, site)
         return self._settled(mail, names or site)

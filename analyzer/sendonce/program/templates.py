@@ -79,6 +79,7 @@ class Templates:
         self.packs = evaluator.packs
         self.messages = Messages(evaluator)
         self.texts = TextNames(evaluator)
+        self._settled: dict[tuple[tuple[Hole, ...], TemplateName | None, bool], list[Settled]] = {}
 
     # ------------------------------------------------------------------ finding
 
@@ -116,6 +117,12 @@ class Templates:
 
         `last`: no caller can tell more, so a text with holes is named by what is known of it.
         """
+        key = (holes, second, last)
+        if key not in self._settled:
+            self._settled[key] = self._found(holes, second, last)
+        return self._settled[key]
+
+    def _found(self, holes: tuple[Hole, ...], second: TemplateName | None, last: bool) -> list[Settled]:
         still_open: list[Hole] = []
         best: list[TemplateName] = []
         for part in _by_trust(part for hole in holes for part in self._renders(hole, last)):

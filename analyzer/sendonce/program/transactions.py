@@ -41,6 +41,7 @@ class Transactions:
         self.units = Units(evaluator, flows, linker, self.is_transaction)
         self.requests = Requests(evaluator, flows, linker, lambda site: self.open_at(site) is not None)
         self._decorated: dict[str, tuple[int, str] | None] = {}
+        self._open: dict[Site, Transaction | None] = {}
 
     def at(self, mail: Mail, site: Site) -> Mail:
         """The mail with the transaction that a site on its way adds, or what it adds to a unit of work."""
@@ -53,6 +54,11 @@ class Transactions:
 
     def open_at(self, site: Site) -> Transaction | None:
         """The transaction that the function of a call has open around it."""
+        if site not in self._open:
+            self._open[site] = self._found_open(site)
+        return self._open[site]
+
+    def _found_open(self, site: Site) -> Transaction | None:
         function = self.program.function(site.function)
         inside = self.block_at(site.held)
         if inside is not None:

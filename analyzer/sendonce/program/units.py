@@ -80,11 +80,17 @@ class Units:
         self._kinds: dict[Site, Kind | tuple[Edge, ...]] = {}
         self._left: dict[tuple[object, ...], Kind] = {}
         self._asked: dict[Param, tuple[Value, ...]] = {}
+        self._before: dict[Site, Event | None] = {}
 
     # ------------------------------------------------------------------ around a call
 
     def before(self, site: Site) -> Event | None:
         """What was last done to a unit of work before a call: an open write, or the commit that left none."""
+        if site not in self._before:
+            self._before[site] = self._last_before(site)
+        return self._before[site]
+
+    def _last_before(self, site: Site) -> Event | None:
         flow = self.flows.of(self.program.function(site.function))
         events = list(self._events(flow, site.index, site.held, {}))
         for number in reversed(range(len(events))):

@@ -107,9 +107,10 @@ def bare(value: Value) -> Value:
 
 _TABLE: dict[Any, Any] = {}
 _NONE_FREE: frozenset[Param] = frozenset()
+_SETS: dict[frozenset[Param], frozenset[Param]] = {}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Value(metaclass=_Interned):
     """Base of all values. `free` holds the parameters inside, `size` the number of parts."""
 
@@ -127,25 +128,29 @@ class Value(metaclass=_Interned):
 
 def _free(value: Value) -> frozenset[Param]:
     if isinstance(value, Param):
-        return frozenset((value,))
-    parts = value.parts()
-    if not parts:
-        return _NONE_FREE
-    if len(parts) == 1:
-        return parts[0].free
-    return _NONE_FREE.union(*(part.free for part in parts))
+        return _shared(frozenset((value,)))
+    found = _NONE_FREE
+    for part in value.parts():
+        if part.free is not found and part.free:
+            found = found | part.free if found else part.free
+    return _shared(found)
+
+
+def _shared(free: frozenset[Param]) -> frozenset[Param]:
+    """One object for each distinct set: most values have the parameters of their function or none."""
+    return _SETS.setdefault(free, free)
 
 
 class _Leaf(Value):
-    pass
+    __slots__ = ()
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Unknown(_Leaf):
     """Nothing is known."""
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Const(_Leaf):
     """A literal: None, bool, int, float or str."""
 
@@ -155,7 +160,7 @@ class Const(_Leaf):
         object.__setattr__(self, "value", value)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Param(_Leaf):
     """What the caller passes as parameter `name` of the function with this id."""
 
@@ -167,7 +172,7 @@ class Param(_Leaf):
         object.__setattr__(self, "name", name)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class External(_Leaf):
     """Something outside the analysed tree (or a builtin, `builtins.x`), by its documented dotted name."""
 
@@ -177,7 +182,7 @@ class External(_Leaf):
         object.__setattr__(self, "dotted", dotted)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class ModuleRef(_Leaf):
     """A module of the analysed tree."""
 
@@ -187,7 +192,7 @@ class ModuleRef(_Leaf):
         object.__setattr__(self, "name", name)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class ClassRef(_Leaf):
     """A class of the analysed tree, by id."""
 
@@ -197,7 +202,7 @@ class ClassRef(_Leaf):
         object.__setattr__(self, "id", id)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class FunctionRef(Value):
     """A function of the analysed tree, the object it is bound to, and what its enclosing functions were given."""
 
@@ -220,7 +225,7 @@ class FunctionRef(Value):
         return FunctionRef(self.id, receiver, tuple(zip(names, rest, strict=True)))
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Some(Value):
     """Some instance of a class (`ClassRef` or `External`) of which nothing else is known."""
 
@@ -236,7 +241,7 @@ class Some(Value):
         return Some(parts[0])
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Attr(Value):
     """`base.name`."""
 
@@ -254,7 +259,7 @@ class Attr(Value):
         return Attr(parts[0], self.name)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Super(Value):
     """`super()` in a method of the class with this id, for `receiver`."""
 
@@ -272,7 +277,7 @@ class Super(Value):
         return Super(self.cls, parts[0])
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Item(Value):
     """`base[index]`."""
 
@@ -290,7 +295,7 @@ class Item(Value):
         return Item(parts[0], parts[1])
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Element(Value):
     """Some item that iterating over `base` gives (`entered`: what entering a context manager gives)."""
 
@@ -308,7 +313,7 @@ class Element(Value):
         return Element(parts[0], self.entered)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Call(Value):
     """The result of calling `func`; an instance where `func` is a class. `at` tells two calls apart.
 
@@ -333,7 +338,7 @@ class Call(Value):
         return Call(parts[0], self.names, parts[1:], self.at)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Text(Value):
     """An f-string or a formatted string: constants and other values in their order."""
 
@@ -349,7 +354,7 @@ class Text(Value):
         return text(parts)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Seq(Value):
     """A list, tuple or set whose items are known, or ("each") a comprehension with one sample item."""
 
@@ -367,7 +372,7 @@ class Seq(Value):
         return Seq(self.kind, parts)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Table(Value):
     """A dict display: keys and values in step; a key of `UNKNOWN` is one that is not known."""
 
@@ -386,7 +391,7 @@ class Table(Value):
         return Table(parts[:half], parts[half:])
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Op(Value):
     """An operator applied to values: "==", "not", "and", "+", "in", …"""
 
@@ -404,7 +409,7 @@ class Op(Value):
         return Op(self.op, parts)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Updated(Value):
     """`base` after something was set on it: an attribute "x", an item "[key]", or a method call "x()"."""
 
@@ -424,7 +429,7 @@ class Updated(Value):
         return Updated(parts[0], self.field, parts[1])
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, slots=True)
 class Union(Value):
     """One of several values."""
 
