@@ -44,7 +44,7 @@ _FREE = """
     weak_words managing gates event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides
     rounds
     Setting.names correlation Log.event Log.recipient entity what addresses modules by every asked nested
-    mappings
+    mappings named
 """
 _NOTATIONS: dict[str, Notation] = {
     **dict.fromkeys(_FREE.split(), "free"),

@@ -103,6 +103,7 @@ class Tables:
         "store", "reads", "selects", "excludes", "inserts", "updates", "saves", "deletes", "distinct", "joins"
     )
     store_reads: Lookup[v.Store] = Lookup("store", "reads")
+    store_finds: Lookup[v.Store] = Lookup("store", "finds")
     store_selects: Lookup[v.Store] = Lookup("store", "selects")
     store_excludes: Lookup[v.Store] = Lookup("store", "excludes")
     store_inserts: Lookup[v.Store] = Lookup("store", "inserts")

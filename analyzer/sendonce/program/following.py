@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sendonce import facts
 from sendonce.program import held as h
+from sendonce.program.byname import saving
 from sendonce.program.claims import Claims
 from sendonce.program.constraints import plain
 from sendonce.program.held import Site
@@ -37,6 +38,7 @@ class Followed:
         self.packs = claims.packs
         self.transactions = transactions
         self.marks = claims.locks.marks
+        self._saving = saving(self.packs)
 
     def on(self, path: Path) -> Following | None:
         """The work that can still take back the claim of a path when its mail has gone."""
@@ -107,7 +109,7 @@ class Followed:
 
     def _saves(self, call: Call, guard: Guard) -> bool:
         """Whether a call saves an object of unknown class on which more was set than the claim's own mark."""
-        if not (isinstance(call.func, Attr) and call.func.name in ("save", "asave")):
+        if not (isinstance(call.func, Attr) and call.func.name in self._saving):
             return False
         written: set[str] = set()
         base = call.func.base

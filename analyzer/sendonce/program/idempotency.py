@@ -18,10 +18,10 @@ from sendonce.program.dependencies import injected
 from sendonce.program.flow import Exit, Flow, Flows, Write
 from sendonce.program.held import Held, Site
 from sendonce.program.link import Linker
+from sendonce.program.matching import Matched
 from sendonce.program.memory import Memory
 from sendonce.program.paths import Path
 from sendonce.program.requestkeys import RequestKeys
-from sendonce.program.reservations import Matched
 from sendonce.program.symbols import Function
 from sendonce.program.values import Attr, Call, Const, Param, Seq, Table, Value, substitute, unchanged
 

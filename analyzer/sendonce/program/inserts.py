@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from sendonce.program import held as h
 from sendonce.program.held import Site
-from sendonce.program.reservations import Matched, Reservation
+from sendonce.program.matching import Matched
+from sendonce.program.reservations import Reservation
 from sendonce.program.rows import Rows
 from sendonce.program.scene import Scene
 from sendonce.program.uniques import Uniques

@@ -16,8 +16,9 @@ from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Linker
 from sendonce.program.marks import Marks
+from sendonce.program.matching import Matched
 from sendonce.program.outcomes import Outcomes
-from sendonce.program.reservations import Flaw, Matched, Reservation, flaw_of
+from sendonce.program.reservations import Flaw, Reservation, flaw_of
 from sendonce.program.scene import Scene
 from sendonce.program.transactions import Transactions
 from sendonce.program.values import Attr, Call, Element, Updated, Value, options, walk

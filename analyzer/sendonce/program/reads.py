@@ -205,8 +205,7 @@ class Checks:
 
     def _finds(self, call: Call) -> bool:
         """Whether a call raises, or leaves, where no row meets its conditions."""
-        name = call.func.name if isinstance(call.func, Attr) else _last(self.evaluator.shapes(call.func))
-        return name in _FINDS and bool(self.evaluator.lookup(self.evaluator.packs.store_reads, call.func))
+        return bool(self.evaluator.lookup(self.evaluator.packs.store_finds, call.func))
 
     def _missed(self, trying: h.Trying, handler: facts.Span, site: Site) -> Iterator[Check]:
         """The query in a `try` whose `except` goes on: it found nothing."""
@@ -306,23 +305,6 @@ class Checks:
         return FALSE if any(self.conditions.ends(test, written.value) for test in tests) else TRUE
 
 
-_FINDS = frozenset(
-    [
-        "get",
-        "aget",
-        "get_object_or_404",
-        "aget_object_or_404",
-        "one",
-        "get_one",
-        "scalar_one",
-        "get_or_404",
-        "first_or_404",
-        "earliest",
-        "latest",
-    ]
-)
-
-
 _ORDERS = frozenset(["<", "<=", ">", ">="])
 
 
@@ -376,10 +358,6 @@ def _origin(value: Value) -> str:
             return f"{_origin(base)}[]"
         case _:
             return repr(value)
-
-
-def _last(shapes: frozenset[str]) -> str:
-    return min(shapes).rpartition(".")[2] if shapes else ""
 
 
 def _known(value: Value) -> Value:

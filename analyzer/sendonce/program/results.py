@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sendonce import vocabulary as v
 from sendonce.program import held as h
+from sendonce.program.matching import Matched
 from sendonce.program.possible import EMPTY, OBJECT
-from sendonce.program.reservations import Matched, Reservations
+from sendonce.program.reservations import Reservations
 from sendonce.program.scene import ANYTHING, Lost, Scene
 from sendonce.program.values import FALSE, NONE, TRUE, UNKNOWN, Attr, Call, Const, External, Item, Updated, Value
 

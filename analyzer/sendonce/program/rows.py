@@ -8,10 +8,12 @@ from dataclasses import replace
 from sendonce import vocabulary as v
 from sendonce.program import arguments
 from sendonce.program import held as h
+from sendonce.program.byname import ByName
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.held import Site
+from sendonce.program.matching import Matched
 from sendonce.program.outcomes import Outcomes
-from sendonce.program.reservations import Matched, Reservation
+from sendonce.program.reservations import Reservation
 from sendonce.program.scene import Scene
 from sendonce.program.transactions import Transactions
 from sendonce.program.values import Attr, Call, Seq, Value, options
@@ -28,6 +30,8 @@ class Rows:
         self.outcomes = outcomes
         self.reservations = outcomes.reservations
         self.transactions = transactions
+        self._inserts = ByName(evaluator, self.packs.store_inserts)
+        self._saves = ByName(evaluator, self.packs.store_saves)
         self._words = frozenset(shape.rpartition(".")[2] for shape in self.packs.store_deletes)
 
     def inserted(self, matched: Matched, before: Scene) -> Reservation | None:
@@ -86,8 +90,8 @@ class Rows:
 
     def _flushes(self, call: Call) -> bool:
         found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_saves, call.func)
-        by_name = isinstance(call.func, Attr) and call.func.name in ("commit", "flush")
-        return by_name or any(not entry.object and not entry.only for _, entry in found)
+        entries = (*(entry for _, entry in found), *self._saves.of(call.func))
+        return any(not entry.object and not entry.only for entry in entries)
 
     def _flushed(self, before: Scene, matched: Matched | None) -> Reservation | None:
         for row in self._added(before, 0):
@@ -114,20 +118,10 @@ class Rows:
 
     def _rows(self, call: Call) -> Iterator[Value]:
         """The rows that a call puts into a session, which may be one of which nothing is known."""
-        if (
-            isinstance(call.func, Attr)
-            and call.func.name in ("add", "add_all")
-            and not self.evaluator.shapes(call.func)
-        ):
-            for arg in call.args[:1]:
-                if call.func.name == "add_all" and not self.reservations.fields.has_items(arg):
-                    continue
-                rows = arg.items if isinstance(arg, Seq) else (arg,)
-                yield from (row for row in rows if self.reservations.fields.made(row) is not None)
+        if self.evaluator.lookup(self.packs.look_alikes, call.func):
+            return
         found: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_inserts, call.func)
-        for _, entry in found:
-            if any(shape.endswith(".merge") for shape in self.evaluator.shapes(call.func)):
-                continue
+        for entry in (*(entry for _, entry in found), *self._inserts.of(call.func)):
             for notation in entry.object:
                 given = arguments.argument(self.evaluator, call, notation.removesuffix("/*"))
                 if given is not None and notation.endswith("/*") and not self.reservations.fields.has_items(given):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sendonce import vocabulary as v
 from sendonce.program import arguments, sql
+from sendonce.program.byname import ByName, saving
 from sendonce.program.constraints import plain
 from sendonce.program.fields import Fields, text_of
 from sendonce.program.newness import made_here
@@ -34,6 +35,9 @@ class StoredWrites:
         self.packs = spots.evaluator.packs
         self.fields: Fields = spots.fields
         self.conditions = spots.reservations.conditions
+        self._updates = ByName(self.evaluator, self.packs.store_updates)
+        self._inserts = ByName(self.evaluator, self.packs.store_inserts)
+        self._saves = saving(self.packs)
 
     def assigned(self, base: Value, field: str, value: Value) -> Iterator[Written]:
         """What an assignment to an attribute or item writes."""
@@ -150,16 +154,16 @@ class StoredWrites:
         if func.name in ("add", "remove") and isinstance(func.base, Attr):
             for owner in self.spots.related(func.base):
                 yield Written(Spot("field", plain(func.base.name), owner), TRUE, func.base.base)
-        saved = self.fields.made(func.base) if func.name in _SAVES else None
+        saved = self.fields.made(func.base) if func.name in self._saves else None
         model = self.evaluator.resolve(saved.func) if saved is not None else None
         if saved is not None and isinstance(model, ClassRef) and self.fields.is_model(model):
             yield self._row(model, saved)
         if self.evaluator.shapes(func) or not call.args:
             return
-        if func.name in _KEY_WRITES and is_telling(call.args[0]):
+        if is_telling(call.args[0]) and any(entry.kind == "keys" for entry in self._updates.of(func)):
             rest = call.args[1:]
             yield Written(self.spots.key(call.args[0]), rest[-1] if rest else TRUE, call, "insert")
-        elif func.name in ("add", "add_all", "save", "insert"):
+        elif self._inserts.of(func):
             rows = call.args[0].items if isinstance(call.args[0], Seq) else call.args[:1]
             for row in rows:
                 made = self.fields.made(row)
@@ -170,8 +174,6 @@ class StoredWrites:
 _SHRINKS = frozenset(["discard", "remove", "pop", "clear"])
 _LEAVES = frozenset(["touch", "write_text", "write_bytes", "mkdir", "open"])
 _TAKES = frozenset(["unlink", "rmdir", "remove"])
-_SAVES = frozenset(["save", "asave", "insert"])
-_KEY_WRITES = frozenset(["set", "setex", "psetex", "hset", "sadd", "zadd", "incr"])
 
 
 def _literal(text: str) -> Value:

@@ -42,6 +42,9 @@ class Claim(Entry, frozen=True, kw_only=True):
     """Attributes and methods of the result that are tested in its place: `rowcount = "rows"`."""
     runs: tuple[str, ...] = ()
     """The call only builds a statement: these run it, and it is their result that is tested."""
+    named: tuple[str, ...] = ()
+    """Methods that are this claim on an object of which nothing is known, by their names alone: `setnx`,
+    `objects.create`."""
     lasts: Literal["", "waiting", "done", "result", "ever"] = ""
     """For a job's key: how long it refuses, as in `Enqueue`."""
     needs: tuple[str, ...] = ()

@@ -53,6 +53,10 @@ class Store(Entry, frozen=True, kw_only=True):
     saves: tuple[str, ...] = ()
     """Write the attributes of the receiver (or `object`); `only` names the argument that limits them."""
     deletes: tuple[str, ...] = ()
+    finds: tuple[str, ...] = ()
+    """Those of `reads` that raise, or leave the function, where there is no such row."""
+    named: tuple[str, ...] = ()
+    """Methods among the above that tell by their names alone, on an object of which nothing is known."""
     key: tuple[str, ...] = ()
     object: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
