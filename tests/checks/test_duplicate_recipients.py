@@ -178,8 +178,8 @@ def test_found(views: str, tmp_path: Path) -> None:
 
 
 ALCHEMY = """
-from sqlalchemy import ForeignKey, select
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship
+from sqlalchemy import Column, ForeignKey, Table, create_engine, select
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship, scoped_session, sessionmaker
 from django.core.mail import send_mail
 
 
@@ -187,11 +187,22 @@ class Base(DeclarativeBase):
     pass
 
 
+SCOPED = scoped_session(sessionmaker(create_engine("sqlite://")))
+COLUMNS = Column("singer", ForeignKey("singer.id")), Column("choir", ForeignKey("choir.id"))
+members = Table("members", Base.metadata, *COLUMNS)
+
+
 class Singer(Base):
     __tablename__ = "singer"
     id: Mapped[int] = mapped_column(primary_key=True)
     email: Mapped[str]
     entries: Mapped[list["Entry"]] = relationship()
+    choirs = relationship("Choir", secondary=members)
+
+
+class Choir(Base):
+    __tablename__ = "choir"
+    id: Mapped[int] = mapped_column(primary_key=True)
 
 
 class Entry(Base):
@@ -212,12 +223,39 @@ QUERIES = {
     "a unique result": ("session.scalars(select(Singer).join(Entry)).unique()", 0),
     "a join to one": ("session.scalars(select(Entry).join(Singer))", 0),
     "an old query": ("session.query(Singer).join(Entry).all()", 0),
+    "a join over a table between": ("session.scalars(select(Singer).join(Singer.choirs))", 1),
+    "a column behind a join": ("SCOPED.scalars(select(Singer).join(Entry).where(Entry.id > 3)).all()", 1),
+    "a distinct column behind a join": ("SCOPED.scalars(select(Singer).join(Entry).distinct()).all()", 0),
 }
 
 
 @pytest.mark.parametrize(("query", "wanted"), QUERIES.values(), ids=QUERIES)
 def test_joins_of_sqlalchemy(query: str, wanted: int, tmp_path: Path) -> None:
     files = {"song/__init__.py": "", "song/calls.py": ALCHEMY.replace("{query}", query)}
+    assert len(findings(files, tmp_path, "SO106")) == wanted
+
+
+CLAIMS = """
+from django.core.cache import cache
+from django.core.mail import send_mail
+from .models import Singer
+
+
+def call(request):
+    {before}for singer in Singer.objects.filter(choirs__concert__town="Ulm"):
+        {inside}send_mail("Concert", "x", None, [singer.email])
+"""
+GUARDED = {
+    "each item claims": ("", 'if cache.add(f"concert:{singer.email}", 1):\n            ', 0),
+    "the run claims": ('if not cache.add("concert", 1):\n        return\n    ', "", 1),
+}
+
+
+@pytest.mark.parametrize(("before", "inside", "wanted"), GUARDED.values(), ids=GUARDED)
+def test_a_claim_of_the_run_keeps_no_items_apart(before: str, inside: str, wanted: int, tmp_path: Path) -> None:
+    settings = 'CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache"}}\n'
+    view = CLAIMS.replace("{before}", before).replace("{inside}", inside)
+    files = {"song/__init__.py": "", "song/settings.py": settings, "song/models.py": MODELS, "song/views.py": view}
     assert len(findings(files, tmp_path, "SO106")) == wanted
 
 

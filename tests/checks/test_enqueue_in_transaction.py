@@ -291,6 +291,40 @@ def add(request):
     assert len(findings(_project(view, **elsewhere), tmp_path / "elsewhere", "SO201")) == 1
 
 
+EVENTS = """
+from sqlalchemy import event
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from depot.tasks import tell
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Parcel(Base):
+    __tablename__ = "parcel"
+    id: Mapped[int] = mapped_column(primary_key=True)
+
+
+@event.listens_for({event})
+def changed(*given):
+    tell.delay(1)  # here
+"""
+FIRED = {
+    "inside the flush": ('Parcel, "after_update"', 1),
+    "before the insert": ('Parcel, "before_insert"', 1),
+    "behind the commit": ('Session, "after_commit"', 0),
+}
+
+
+@pytest.mark.parametrize(("event", "wanted"), FIRED.values(), ids=FIRED)
+def test_events_that_run_inside_the_flush(event: str, wanted: int, tmp_path: Path) -> None:
+    rows = EVENTS.replace("{event}", event)
+    files = {"depot/__init__.py": "", "depot/tasks.py": TASKS, "depot/rows.py": rows}
+    found = findings(files, tmp_path, "SO201")
+    assert [(one.place.path, one.place.line) for one in found] == [("depot/rows.py", line_of(rows, "# here"))] * wanted
+
+
 def test_examples(tmp_path: Path) -> None:
     code = examples(enqueue_in_transaction.__doc__ or "")
     head = "from django.db import transaction\nfrom .tasks import send_receipt\n\n\ndef pay(order):\n"

@@ -10,6 +10,7 @@ from checks.project import examples, findings, line_of, lines
 from sendonce.checks import reservation_can_roll_back
 
 HEAD = """
+import requests
 from django.core.mail import send_mail
 from django.db import models, transaction
 from redis import Redis
@@ -33,6 +34,9 @@ def tell(parcel):
     if Parcel.objects.filter(pk=parcel.pk, told=False).update(told=True):  # in a helper
         mail(parcel)
 
+def book(parcel):
+    requests.post("https://depot.example/book", json={"parcel": parcel.pk}, timeout=9).raise_for_status()
+
 def check(parcel):
     if not parcel.state:
         raise ValueError(parcel)
@@ -50,6 +54,17 @@ def arrive(parcel):
 def arrive(parcel):
     Stop.objects.create(parcel=parcel)
     tell(parcel)
+""",
+    "another service is asked, and may fail": """
+@transaction.atomic
+def arrive(parcel):
+    _, new = Notice.objects.get_or_create(parcel=parcel)
+    if new:
+        mail(parcel)
+    try:
+        book(parcel)
+    except requests.RequestException:
+        print("later")
 """,
     "sent on commit": """
 def arrive(parcel):
@@ -120,6 +135,14 @@ def arrive(parcel):
     check(parcel)  # work
 """,
 }
+FAULTY["another service is asked"] = """
+@transaction.atomic
+def arrive(parcel):
+    _, new = Notice.objects.get_or_create(parcel=parcel)  # claim
+    if new:
+        mail(parcel)
+    book(parcel)  # work
+"""
 IN_A_HELPER = """
 @transaction.atomic
 def arrive(parcel):

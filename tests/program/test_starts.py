@@ -454,6 +454,53 @@ FOUND = {
         """,
         {"unknown shop.views.pay"},
     ),
+    "a job that a helper puts into the schedule it is given": (
+        """
+        --- shop/clock.py
+        from apscheduler.schedulers.background import BackgroundScheduler
+        from shop import tidy, daily
+
+        def start():
+            scheduler = BackgroundScheduler()
+            scheduler.add_job(tidy.sweep, "interval", minutes=5)
+            daily.set_up(scheduler)
+            scheduler.start()
+        --- shop/tidy.py
+        def sweep():
+            print("swept")
+        --- shop/daily.py
+        from .mail import receipt
+
+        def digest():
+            receipt("all")
+
+        def set_up(scheduler):
+            scheduler.add_job(digest, "cron", hour=7)
+        """,
+        {"cron shop.daily.digest"},
+    ),
+    "a job put into something that is no schedule": (
+        """
+        --- shop/clock.py
+        from shop import daily
+
+        class Shelf:
+            def add_job(self, job, when):
+                self.jobs = [job]
+
+        def start():
+            daily.set_up(Shelf())
+        --- shop/daily.py
+        from .mail import receipt
+
+        def digest():
+            receipt("all")
+
+        def set_up(shelf):
+            shelf.add_job(digest, "cron")
+        """,
+        {"unknown shop.daily.digest"},
+    ),
 }
 
 

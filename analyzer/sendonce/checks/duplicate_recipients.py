@@ -42,6 +42,7 @@ from sendonce.program.analysis import Analysis
 from sendonce.program.held import Site
 from sendonce.program.paths import Path, place_of
 from sendonce.program.repeated import Repeated
+from sendonce.program.runs import run_from
 from sendonce.program.values import Call, Element, Op, Value, walk
 
 CODE, NAME = "SO106", "duplicate-recipients"
@@ -55,18 +56,19 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     repeated = Repeated(analysis.evaluator, analysis.claims.uniques)
     found: dict[Place, tuple[h.Loop, str, list[Path]]] = {}
     for path in (one for shown in analysis.paths for one in (shown, *analysis.again(shown))):
-        if path.mail.guard is None:
-            for place, loop, why in _loops(repeated, path):
-                found.setdefault(place, (loop, why, []))[2].append(path)
+        for place, loop, why in _loops(repeated, path):
+            found.setdefault(place, (loop, why, []))[2].append(path)
     for place in sorted(found):
         yield _fault(analysis, place, *found[place])
 
 
 def _loops(repeated: Repeated, path: Path) -> Iterator[Loop]:
-    """The loops on a path that may send to one person twice."""
+    """The loops on a path that may send to one person twice: a claim before the loop does not keep its items apart."""
     for index, site in enumerate(path.sites()):
         for loop in _around(site):
             assert loop.over is not None
+            if run_from(path, index, loop).guarded:
+                continue
             why = repeated.why(loop.over) or repeated.why(path.outward(index, loop.over))
             if why:
                 yield place_of(site), loop, why

@@ -284,7 +284,10 @@ def _callbacks(analysis: Analysis, function: Function) -> Iterator[Start]:
             edge = next(edge for edge in connection.edges if edge.target == function.id)
             saves = any(entry.saves for entry in entries)
             creates = all(entry.row == "new" for entry in entries)
-            yield Start(trigger, function.id, edge.crossings, site=connection.site, saves=saves, creates=creates)
+            inside = all(entry.sends and set(entry.sends) <= set(entry.within) for entry in entries)
+            yield Start(
+                trigger, function.id, edge.crossings, site=connection.site, saves=saves, creates=creates, inside=inside
+            )
 
 
 def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path]:

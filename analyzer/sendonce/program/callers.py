@@ -109,7 +109,8 @@ class Callers:
         """Links the candidates for a function's callers, and for those of one that calls it on what it was given."""
         for candidate, words in self._candidates(function):
             self._link(candidate, words)
-            if candidate.id not in self._passed_on and self.on_given.may_call(candidate, function):
+            passed_on = self.on_given.may_call(candidate, function) or self.on_given.registers(candidate, function)
+            if candidate.id not in self._passed_on and passed_on:
                 self._passed_on.add(candidate.id)
                 self._link_callers(candidate)
 

@@ -10,13 +10,15 @@ from sendonce.program import held as h
 from sendonce.program.byname import saving
 from sendonce.program.claims import Claims
 from sendonce.program.constraints import plain
+from sendonce.program.escapes import within
+from sendonce.program.flow import Flow
 from sendonce.program.held import Site
 from sendonce.program.locks import only_caught
 from sendonce.program.mail import Guard, Transaction
 from sendonce.program.paths import Path
 from sendonce.program.scene import Scene
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Attr, Call, ClassRef, FunctionRef, Updated, walk
+from sendonce.program.values import Attr, Call, ClassRef, Updated, walk
 
 MAX_DEPTH = 3
 
@@ -96,16 +98,19 @@ class Followed:
                 continue
             if self.transactions.effect(other) == "commits":
                 return
-            if self._is_work(other, guard):
+            if self._is_work(other, guard, _is_swallowed(flow, site, other)):
                 yield other
 
-    def _is_work(self, site: Site, guard: Guard) -> bool:
+    def _is_work(self, site: Site, guard: Guard, swallowed: bool) -> bool:
+        """Whether a call changes rows, or may raise an error that is not swallowed."""
         if self._is_of_claim(site.call, guard):
             return False
         if self.claims.evaluator.lookup(self.packs.store_saves, site.call.func) or self._saves(site.call, guard):
             return True
         scene = Scene(function=site.function)
-        return bool(self.marks.written_by(site, scene) - _own(guard)) or self._raises(site.call, 0)
+        if self.marks.written_by(site, scene) - _own(guard):
+            return True
+        return not swallowed and self._raises(site.call, 0)
 
     def _saves(self, call: Call, guard: Guard) -> bool:
         """Whether a call saves an object of unknown class on which more was set than the claim's own mark."""
@@ -124,18 +129,30 @@ class Followed:
         return any(isinstance(one, ClassRef) and _is_model(one.id, guard.prefix) for one in types)
 
     def _raises(self, call: Call, depth: int) -> bool:
-        """Whether a call runs a function of the tree that raises an error of its own."""
+        """Whether a call asks another service, or runs a function of the tree that does or raises an error itself."""
+        asks = self.packs.http_clients, self.packs.effects
+        if any(self.claims.evaluator.lookup(table, call.func) for table in asks):
+            return True
         for ref, *_ in self.claims.linker.callables(call.func):
             function = self.program.function(ref.id)
             if isinstance(function.node, facts.Def) and any(True for _ in _raised(function.node.body)):
                 return True
             if depth < MAX_DEPTH and any(
-                isinstance(self.claims.evaluator.resolve(site.call.func), FunctionRef)
+                not isinstance(self.claims.evaluator.resolve(site.call.func), ClassRef)
                 and self._raises(site.call, depth + 1)
                 for site in self.claims.flows.of(function).sites
             ):
                 return True
         return False
+
+
+def _is_swallowed(flow: Flow, site: Site, other: Site) -> bool:
+    """Whether the errors of a later call end in handlers, which raise nothing, of blocks that do not hold the first."""
+    around = set(map(id, h.blocks(site.held)))
+    handled = [fact.handlers for fact in h.blocks(other.held) if isinstance(fact, h.Trying) and id(fact) not in around]
+    return any(
+        handlers and not any(within(exit.at, at) for _, at in handlers for exit in flow.raises) for handlers in handled
+    )
 
 
 def _own(guard: Guard) -> set[str]:

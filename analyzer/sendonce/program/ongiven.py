@@ -6,7 +6,9 @@ import re
 
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
+from sendonce.program.held import Site
 from sendonce.program.link import Linker, is_by_given_name
+from sendonce.program.mentions import mentions
 from sendonce.program.symbols import Class, Function
 from sendonce.program.values import Attr, Call, ClassRef, Const, Text, Value, options
 
@@ -20,6 +22,7 @@ class OnGiven:
         self.flows = flows
         self.linker = linker
         self._callees: dict[str, tuple[Value, ...]] = {}
+        self._registering: dict[str, frozenset[str]] = {}
 
     def may_call(self, caller: Function, function: Function) -> bool:
         """Whether a function calls a method of a name, or of a name that it is given, that may be this function."""
@@ -27,6 +30,23 @@ class OnGiven:
         if known is None:
             known = self._callees[caller.id] = self._called(caller)
         return any(self._may_be(callee, function) for callee in known)
+
+    def registers(self, caller: Function, function: Function) -> bool:
+        """Whether a function may register another on what it is given: `def set_up(clock): clock.add_job(digest)`."""
+        known = self._registering.get(caller.id)
+        if known is None:
+            known = self._registering[caller.id] = frozenset(
+                word
+                for site in self.flows.of(caller).sites
+                if site.call.free and self._is_registration(site)
+                for word in mentions(site.call)
+            )
+        return function.name in known
+
+    def _is_registration(self, site: Site) -> bool:
+        names = self.linker.registrations.names
+        opens = self.linker.reached(site).opens
+        return any(isinstance(one.callee, Attr) and one.callee.name in names and not one.outer for one in opens)
 
     def _called(self, caller: Function) -> tuple[Value, ...]:
         """The callees of a function that hang on what it is given."""

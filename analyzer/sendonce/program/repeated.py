@@ -131,7 +131,7 @@ class Repeated:
         if any(self._is_distinct(call) for call in calls):
             return ""
         for call in calls:
-            found = self._lookups(call) or self._columns(call) or self._joins(call, calls)
+            found = self._lookups(call) or self._columns(call) or self._joins(call)
             if found:
                 return found
         return ""
@@ -202,13 +202,12 @@ class Repeated:
                 return f"the column {constant.value} is read over a many-to-many relation"  # type: ignore[union-attr]
         return ""
 
-    def _joins(self, call: Call, calls: list[Call]) -> str:
+    def _joins(self, call: Call) -> str:
         """`select(User).join(Membership)`, where a user has many of them."""
         entries: tuple[tuple[object, v.Store], ...] = self.evaluator.lookup(self.packs.store_joins, call.func)
         if not entries or not call.args:
             return ""
-        root = next((one for one in reversed(calls) if one.args), None)
-        asked = self.evaluator.resolve(root.args[0]) if root is not None else UNKNOWN
+        asked = self._asked(call)
         old = any(".Query()" in shape for shape in self.evaluator.shapes(call.func))
         if old and isinstance(asked, ClassRef):
             return ""  # the old query gives each object once
@@ -217,6 +216,17 @@ class Repeated:
             return "the join gives a row once for each match"
         return ""
 
+    def _asked(self, call: Call) -> Value:
+        """The model, or its column, that a statement asks for first: what stands before it only makes a session."""
+        for one in reversed(list(self.fields.chain(call))):
+            asked = one.args[0] if one.args else UNKNOWN
+            found = self.evaluator.resolve(asked)
+            if isinstance(found, ClassRef):
+                return found
+            if isinstance(asked, Attr) and isinstance(self.evaluator.resolve(asked.base), ClassRef):
+                return Attr(self.evaluator.resolve(asked.base), asked.name)
+        return UNKNOWN
+
     def _has_many(self, base: ClassRef, joined: Value) -> bool:
         """Whether a row of one model has many of what is joined to it."""
         found = self.evaluator.resolve(joined)
@@ -224,8 +234,13 @@ class Repeated:
             return base.id != found.id and self._points_to(found, base)
         if isinstance(joined, Attr) and isinstance(joined.base, ClassRef):
             declared = self.evaluator.annotations.declared(joined.base, joined.name)
-            return isinstance(declared, Seq)
+            return isinstance(declared, Seq) or self._is_through_table(found)
         return False
+
+    def _is_through_table(self, relation: Value) -> bool:
+        """Whether a relation goes over a table of its own, as many-to-many relations do."""
+        known = isinstance(relation, Call) and self.evaluator.lookup(self.packs.relations, relation.func)
+        return bool(known) and isinstance(relation, Call) and "secondary" in relation.names
 
     def _points_to(self, model: ClassRef, base: ClassRef) -> bool:
         """Whether a model has a foreign key to another one."""

@@ -54,6 +54,11 @@ class Requests:
         """The transaction in which a framework runs a trigger's function."""
         if start.entry is not None and start.entry.around:
             return None
+        if start.inside:
+            place = start.trigger.place
+            return Opened(
+                place.path, place.line, f"{start.trigger.detail} runs inside the transaction that saves the row"
+            )
         function = self.program.function(start.function)
         cls = start.cls or function.cls
         found = self._hook(cls, function) or self._dispatched(cls, function)

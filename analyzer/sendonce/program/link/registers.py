@@ -15,7 +15,7 @@ from sendonce.program.link.callables import MAX_NESTING
 from sendonce.program.link.choices import Choices
 from sendonce.program.link.edges import Crossing, Handed, Open, Reached, Register
 from sendonce.program.mentions import mentions
-from sendonce.program.values import Attr, Call, ClassRef, External, FunctionRef, Param, Value, substitute
+from sendonce.program.values import Attr, Call, ClassRef, External, FunctionRef, Param, Value, substitute, unchanged
 
 
 class Registers:
@@ -49,17 +49,19 @@ class Registers:
         head = func.func if isinstance(func, Call) else func
         if isinstance(head, ClassRef) or (isinstance(func, Call) and isinstance(head, FunctionRef)):
             return True
-        return not self._names.isdisjoint(mentions(func))
+        return not self.names.isdisjoint(mentions(func))
 
     @cached_property
-    def _names(self) -> frozenset[str]:
+    def names(self) -> frozenset[str]:
+        """The last names of all calls that register something."""
         packs = self.packs
         tables = (packs.trigger_decorators, packs.connect_decorators, packs.trigger_registers, packs.connect_registers)
         return frozenset(shape.removesuffix("()").rpartition(".")[2] for table in tables for shape in table)
 
     def takes_handlers(self, value: Value) -> bool:
         """Whether a value is an object of a library on which handlers are registered (`app`, `mcp`, `bot`)."""
-        made = self.evaluator.resolve(value) if isinstance(value, Call | Attr) else value
+        made = unchanged(value)
+        made = unchanged(self.evaluator.resolve(made)) if isinstance(made, Call | Attr) else made
         if not (isinstance(made, Call) and isinstance(made.func, External)):
             return False
         name = self.packs.canonical(made.func.dotted)

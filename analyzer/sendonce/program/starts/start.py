@@ -32,6 +32,8 @@ class Start:
     """It runs at every save of a row, not only at the first."""
     creates: bool = False
     """It runs only when a row is stored for the first time."""
+    inside: bool = False
+    """It always runs inside the transaction that saves the row."""
 
 
 @dataclass(frozen=True, eq=False)
