@@ -60,11 +60,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Replay:
-    """What one replay reported: the marks it claims to prove, the mails that the server accepted."""
+    """What one replay reported: the marks it claims to prove, the mails that the server accepted.
+
+    `proves` are marks that make a second mail of one event, `loses` those that keep away the mail of another one.
+    """
 
     name: str
     passed: bool
     proves: tuple[str, ...]
+    loses: tuple[str, ...]
     once: bool
     accepted: tuple[tuple[str, str], ...]
     trouble: str
@@ -113,6 +117,7 @@ def read_replays(report: Path) -> tuple[Replay, ...]:
             name=row["replay"],
             passed=row["passed"],
             proves=tuple(row["proves"]),
+            loses=tuple(row["loses"]),
             once=row["once"],
             accepted=tuple((to, subject) for to, subject in row["accepted"]),
             trouble=row["trouble"],

@@ -25,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     for line in (
         'proves(*faults): the faults, "CODE path::function", that this replay turns into a second message',
+        'loses(*faults): the faults, "CODE path::function", that this replay turns into a mail that is never sent',
         "once: a mail done right, which this replay tries to double",
     ):
         config.addinivalue_line("markers", line)
@@ -51,6 +52,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
                 "when": report.when,
                 "passed": report.passed,
                 "proves": [f for mark in item.iter_markers("proves") for f in mark.args],
+                "loses": [f for mark in item.iter_markers("loses") for f in mark.args],
                 "once": item.get_closest_marker("once") is not None,
                 "accepted": [[m.to, m.subject] for m in MAILBOX.accepted],
                 "trouble": report.longreprtext[-1500:],

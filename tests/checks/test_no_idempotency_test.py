@@ -68,7 +68,24 @@ def test_once():
     assert len(mail.outbox) == 0
 """,
 }
+SILENT["two threads"] = """
+def test_once():
+    threads = [Thread(target=send_receipt, args=[1]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert len(mail.outbox) == 1
+"""
+SILENT["two runs handed to a helper"] = """
+def test_once():
+    at_once(send_receipt, send_receipt)
+    assert len(mail.outbox) == 1
+"""
 FAULTY = {
+    "one run handed to a helper": """
+def test_sent():
+    at_once(send_receipt, shown)
+    assert len(mail.outbox) == 1
+""",
     "no test": "",
     "one call": """
 def test_sent():

@@ -256,6 +256,15 @@ def test_one_task_in_two_schedules(hour: str, rest: str, wanted: int, tmp_path: 
     assert [one.place.line for one in found] == [line_of(text, "# two")] * wanted
 
 
+def test_a_task_in_two_schedules_that_claims_its_mail(tmp_path: Path) -> None:
+    text = SCHEDULE.replace("{hour}", "3").replace("{rest}", "")
+    text += "\n\ndef first(key):\n    return Redis().set(key, 1, nx=True, ex=9000)\n"
+    guard = '    if not first(f"count:{date.today()}"):\n        return\n'
+    text = text.replace('    send_mail("C', guard + '    send_mail("C')
+    text = f"from datetime import date\nfrom redis import Redis\n{text}"
+    assert findings({"mill/__init__.py": "", "mill/beat.py": text}, tmp_path, "SO104", "SO301") == []
+
+
 def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
     given = examples(registered_twice.RULE.doc)
     models = "from django.db import models\n\nclass Order(models.Model):\n    email = models.EmailField()\n"

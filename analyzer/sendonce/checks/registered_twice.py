@@ -39,8 +39,8 @@ class ShopConfig(AppConfig):
 
 ## When it is silent
 The same function for the same sender, or the same `dispatch_uid`, is kept once. A handler that is taken off before it
-is attached again, two handlers that send different mails or mail different people, one task scheduled twice
-with different arguments, or at two times in one table.
+is attached again, one handler that claims its mail, two handlers that send different mails or mail different people,
+one task scheduled twice with different arguments, or at two times in one table.
 
 ## Repair by framework
 Django: connect once, at import or in `ready()`, with `dispatch_uid`; keep what a request knows in a context variable
@@ -82,8 +82,9 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         if not twice.copies or _send_the_same(analysis, *twice.functions):
             found.setdefault(twice.second, twice)
     for place in sorted(found):
-        paths = [path for path in analysis.paths if set(found[place].functions) & set(path.functions())]
-        if paths:
+        functions = set(found[place].functions)
+        paths = [path for path in analysis.paths if functions & set(path.functions())]
+        if any(len(functions) > 1 or path.mail.guard is None for path in paths):  # one function wins its claim once
             yield _fault(analysis, found[place], paths)
 
 

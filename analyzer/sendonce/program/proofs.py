@@ -136,6 +136,8 @@ class Proofs:
                 inner = own_nodes(node.body if isinstance(node, facts.For | facts.While) else node.element)
                 if any(self._is_run(one, helpers) for one in inner):
                     return True
+            if isinstance(node, facts.Call) and len(handed := self._handed(node)) > len(set(handed)):
+                return True  # `at_once(digest, digest)`
             if isinstance(node, facts.Call) and self._is_run(node, helpers):
                 text = _dotted(node.func)
                 if text in seen:
@@ -148,7 +150,13 @@ class Proofs:
         name = _called(node)
         if not name or name in self._clears or name.startswith(("assert", "len")):
             return False
-        return name in self._runs or name in helpers or self._is_of_project(name)
+        return name in self._runs or name in helpers or self._is_of_project(name) or bool(self._handed(node))
+
+    def _handed(self, node: object) -> list[str]:
+        """The functions of the project that a call is given: `Thread(target=digest)`."""
+        given = [arg.value for arg in node.args] if isinstance(node, facts.Call) else []
+        names = (value.attr if isinstance(value, facts.Attribute) else getattr(value, "id", "") for value in given)
+        return [name for name in names if self._is_of_project(name)]
 
     def _is_of_project(self, name: str) -> bool:
         return len(name) > 3 and bool(self.program.index.defining(name)) and not name[:1].isupper()

@@ -13,7 +13,7 @@ def send_order_confirmation(reference, email, total):
     send_templated("order_confirmation", email, context)
 
 
-@shared_task
+@shared_task(acks_late=True, reject_on_worker_lost=True)
 def send_shipping_notice(shipment_id):
     shipment = Shipment.objects.select_related("order").get(pk=shipment_id)
     key = f"{shipment.order_id}:{shipment.tracking_code}"

@@ -13,10 +13,10 @@ def send_order_confirmation(reference, email, total):
     send_templated("order_confirmation", email, context)  # fault: SO301
 
 
-@shared_task
+@shared_task(acks_late=True, reject_on_worker_lost=True)  # fault: SO407
 def send_shipping_notice(shipment_id):
     shipment = Shipment.objects.select_related("order").get(pk=shipment_id)
-    send_templated("shipped", shipment.order.email, {"shipment": shipment})  # fault: SO301 note
+    send_templated("shipped", shipment.order.email, {"shipment": shipment})
 
 
 @shared_task

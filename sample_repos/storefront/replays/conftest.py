@@ -87,6 +87,17 @@ def clerk() -> Client:
     return client
 
 
+@pytest.fixture
+def queue_without_worker() -> Iterator[str]:
+    """Jobs go to a queue that the replay itself works off, see `run_next_job`."""
+    queues, router = app.amqp.queues, app.amqp.router
+    app.conf.task_always_eager, app.conf.task_default_queue = False, "parcels"
+    app.amqp.queues, app.amqp.router = app.amqp.Queues(None), app.amqp.Router()
+    yield "parcels"
+    app.conf.task_always_eager, app.conf.task_default_queue = True, "celery"
+    app.amqp.queues, app.amqp.router = queues, router
+
+
 @pytest.fixture(scope="session")
 def worker_thread() -> Iterator[Jobs]:
     with running_worker() as jobs:

@@ -19,7 +19,7 @@ from orders.models import Order, ReturnRequest, Shipment
 from payments.models import GiftCard
 from servers import Outside
 from smtp_server import Mailbox
-from steps import Jobs, beat_process_fires, deliver, writing_at_once
+from steps import Jobs, beat_process_fires, deliver, run_next_job, writing_at_once
 
 STRIPE_WAITS = 1.0  # seconds for an answer; in life some more
 ANNA = "anna@example.org"
@@ -267,12 +267,15 @@ def test_shipping_notice_of_an_admin_save_that_was_rolled_back(
     assert mailbox.to(ANNA) == [f"Order {parcel.order.reference} is on its way"] * times
 
 
-@pytest.mark.proves("SO301 orders/tasks.py::send_shipping_notice")
-def test_shipping_notice_when_the_new_parcel_is_saved_twice(clerk: Client, mailbox: Mailbox, times: int) -> None:
+@pytest.mark.proves("SO407 orders/tasks.py::send_shipping_notice")
+def test_shipping_notice_when_the_worker_dies_after_the_mail(
+    clerk: Client, mailbox: Mailbox, queue_without_worker: str, times: int
+) -> None:
     bought = order()
     form = {"order": bought.pk, "carrier": "post", "tracking_code": "T1", "_save": "Save"}
-    for _ in range(2):
-        assert clerk.post("/admin/orders/shipment/add/", form).status_code == 302
+    assert clerk.post("/admin/orders/shipment/add/", form).status_code == 302
+    assert run_next_job(queue_without_worker, dies=True)
+    assert run_next_job(queue_without_worker)
     assert mailbox.to(ANNA) == [f"Order {bought.reference} is on its way"] * times
 
 

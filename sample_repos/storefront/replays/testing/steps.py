@@ -71,6 +71,25 @@ def writing_at_once(together: threading.Barrier) -> Iterator[None]:
         yield
 
 
+def run_next_job(queue: str, dies: bool = False) -> bool:
+    """What a worker does with the next job of a queue; if it dies, then behind the run and before its late reply."""
+    with app.connection_for_read() as connection, connection.SimpleQueue(queue) as jobs:
+        try:
+            message = jobs.get(timeout=2)
+        except jobs.Empty:
+            return False
+        task: Task = app.tasks[message.headers["task"]]
+        if not task.acks_late:
+            message.ack()
+        args, kwargs, _ = message.payload
+        task.apply(args=args, kwargs=kwargs, task_id=message.headers["id"])
+        if task.acks_late and dies:
+            message.requeue()  # as a broker does when the connection is gone
+        elif task.acks_late:
+            message.ack()
+        return True
+
+
 class Jobs:
     """Counts the jobs put on the queue and the runs that the worker has ended, well or badly."""
 

@@ -1,0 +1,24 @@
+from flask import Flask
+
+from . import events  # noqa: F401
+from .db import session
+from .schedule import build_scheduler
+
+
+def create_app():
+    app = Flask(__name__)
+    from .cli import commands
+    from .views import accounts, articles, comments, hooks, press, subscriptions
+
+    for module in (accounts, articles, comments, hooks, press, subscriptions):
+        app.register_blueprint(module.bp)
+    app.cli.add_command(commands)
+
+    @app.teardown_appcontext
+    def forget_session(error):
+        session.remove()
+
+    scheduler = build_scheduler()
+    scheduler.start()  # fault: SO406
+    app.extensions["scheduler"] = scheduler
+    return app
