@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 REPOS = Path(__file__).resolve().parents[1] / "sample_repos"
@@ -126,7 +125,6 @@ def read_replays(report: Path) -> tuple[Replay, ...]:
     )
 
 
-@cache
 def replay(tree: Path, report: Path, seconds: float) -> Run:
     """Runs the replays on one tree, in a process of their own because they configure the application."""
     env = {key: value for key, value in os.environ.items() if not key.startswith(KEPT_OUT)}

@@ -7,6 +7,8 @@ mail that is done right, and one throughout in the repaired tree beside it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -25,13 +27,31 @@ SECONDS = 240.0
 AUDIT = ("SO701", "SO702")
 """Rules about what is missing beside the code: nothing can be sent twice to prove them."""
 
+Replayed = Callable[[Path], Run]
+
 each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
 
 
-def run_of(sample: Sample, tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    if not sample.runs_here():
-        pytest.skip("needs the optional dependencies `samples`")
-    return replay(tree, tmp_path_factory.getbasetemp() / f"{tree.name}.json", SECONDS)
+@pytest.fixture(scope="session")
+def replayed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replayed]:
+    """Gives the run of a tree. The trees of all chosen tests are run from the start, two at a time: most is waiting."""
+    users = [item for item in request.session.items if request.fixturename in getattr(item, "fixturenames", ())]
+    chosen = sorted({item.callspec.params["sample"] for item in users}, key=lambda sample: sample.name)
+    folder = tmp_path_factory.mktemp("replays")
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        runs = {
+            tree: pool.submit(replay, tree, folder / f"{tree.name}.json", SECONDS)
+            for sample in chosen
+            if sample.runs_here()
+            for tree in (sample.root, sample.repaired)
+        }
+
+        def run_of(tree: Path) -> Run:
+            if tree not in runs:
+                pytest.skip("needs the optional dependencies `samples`")
+            return runs[tree].result()
+
+        yield run_of
 
 
 def findings_of(root: Path) -> list[tuple[str, int, str, bool]]:
@@ -61,8 +81,8 @@ def unmarked(file: Path) -> list[str]:
 
 
 @each_sample
-def test_every_replay_passes(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run = run_of(sample, sample.root, tmp_path_factory)
+def test_every_replay_passes(sample: Sample, replayed: Replayed) -> None:
+    run = replayed(sample.root)
     failed = [f"{replay.name}\n{replay.trouble}" for replay in run.replays if not replay.passed]
     assert not failed, "\n\n".join(failed)
     assert run.returncode == 0, run.output
@@ -70,23 +90,23 @@ def test_every_replay_passes(sample: Sample, tmp_path_factory: pytest.TempPathFa
 
 
 @each_sample
-def test_every_mark_is_proved_and_nothing_else_is(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run = run_of(sample, sample.root, tmp_path_factory)
+def test_every_mark_is_proved_and_nothing_else_is(sample: Sample, replayed: Replayed) -> None:
+    run = replayed(sample.root)
     proved = {name for replay in run.replays if replay.passed for name in (*replay.proves, *replay.loses)}
     assert proved == {mark.name for mark in all_marks(sample.root) if mark.code not in AUDIT}
 
 
 @each_sample
-def test_a_fault_is_two_messages_to_one_address(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run = run_of(sample, sample.root, tmp_path_factory)
+def test_a_fault_is_two_messages_to_one_address(sample: Sample, replayed: Replayed) -> None:
+    run = replayed(sample.root)
     counts = {replay.name: replay.most_to_one_address() for replay in run.replays if replay.proves}
     assert counts
     assert {name: count for name, count in counts.items() if count < 2} == {}
 
 
 @each_sample
-def test_a_mail_done_right_is_one_message(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> None:
-    run = run_of(sample, sample.root, tmp_path_factory)
+def test_a_mail_done_right_is_one_message(sample: Sample, replayed: Replayed) -> None:
+    run = replayed(sample.root)
     counts = {replay.name: len(replay.accepted) for replay in run.replays if replay.once}
     assert len(counts) >= 8
     assert {name: count for name, count in counts.items() if count != 1} == {}
@@ -106,11 +126,9 @@ def test_the_readme_names_every_mark_with_its_line(sample: Sample) -> None:
 
 
 @each_sample
-def test_the_same_replays_of_the_repaired_tree_are_one_message_each(
-    sample: Sample, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    broken = run_of(sample, sample.root, tmp_path_factory)
-    run = run_of(sample, sample.repaired, tmp_path_factory)
+def test_the_same_replays_of_the_repaired_tree_are_one_message_each(sample: Sample, replayed: Replayed) -> None:
+    broken = replayed(sample.root)
+    run = replayed(sample.repaired)
     failed = [f"{replay.name}\n{replay.trouble}" for replay in run.replays if not replay.passed]
     assert not failed, "\n\n".join(failed)
     assert run.returncode == 0, run.output
@@ -120,12 +138,10 @@ def test_the_same_replays_of_the_repaired_tree_are_one_message_each(
 
 
 @each_sample
-def test_a_mail_that_a_fault_loses_goes_out_in_the_repaired_tree(
-    sample: Sample, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    broken = run_of(sample, sample.root, tmp_path_factory)
+def test_a_mail_that_a_fault_loses_goes_out_in_the_repaired_tree(sample: Sample, replayed: Replayed) -> None:
+    broken = replayed(sample.root)
     lost = {replay.name: len(replay.accepted) for replay in broken.replays if replay.loses}
-    run = run_of(sample, sample.repaired, tmp_path_factory)
+    run = replayed(sample.repaired)
     assert {replay.name: len(replay.accepted) - 1 for replay in run.replays if replay.loses} == lost
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-import time
 
 import paper
 import pytest
@@ -25,17 +24,17 @@ def test_two_articles_bought_by_one_reader(browser: FlaskClient, mailbox: Mailbo
     assert mailbox.to(ANNA) == ["You have bought The tide"] * (3 - times)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.loses("SO503 newsroom/views/hooks.py::printers")
 def test_print_run_while_the_database_is_locked(browser: FlaskClient, mailbox: Mailbox, times: int) -> None:
     event = {"id": "evt_1", "type": "print.ordered", "printer": ANNA, "copies": 9000}
     lock = sqlite3.connect(str(engine.url.database))
     lock.execute("BEGIN IMMEDIATE")
-    deliver_while_locked = deliver(browser, "/hooks/printers", event)
-    if deliver_while_locked.status_code == 200:  # the provider believes that it has arrived
-        wait_for_threads()
+    answer = deliver(browser, "/hooks/printers", event)
+    wait_for_threads()
     lock.rollback()
     lock.close()
-    if deliver_while_locked.status_code != 200:
+    if answer.status_code != 200:  # else the provider believes that it has arrived
         deliver(browser, "/hooks/printers", event)
     work()
     assert mailbox.to(ANNA) == ["Print run: 9000"] * (2 - times)
@@ -45,4 +44,3 @@ def wait_for_threads() -> None:
     for thread in threading.enumerate():
         if thread.name.endswith("(print_run)"):
             thread.join(20)
-    time.sleep(0)
