@@ -378,3 +378,40 @@ def test_tells_whether_the_lock_is_still_held(tmp_path: Path, title: str, held: 
     assert guard is not None
     assert guard.held_in_transaction is held
     assert guard.note == "lock around the check and the mark of Order.mailed"
+
+
+TEXT = """
+        import psycopg
+        from .mail import mail
+
+        def run(pk):
+            with psycopg.connect("dbname=shop") as connection:
+                {0}
+                if sent:
+                    return
+                mail()
+                connection.execute("UPDATE orders SET sent = true WHERE id = %s", (pk,))
+"""
+ROWS = {
+    "the column that is marked": (
+        'email, sent = connection.execute("SELECT email, sent FROM orders WHERE id = %s FOR UPDATE", (pk,)).fetchone()',
+        True,
+    ),
+    "the only column": (
+        'sent = connection.execute("SELECT sent FROM orders WHERE id = %s FOR UPDATE", (pk,)).fetchone()[0]',
+        True,
+    ),
+    "another column": (
+        'sent, to = connection.execute("SELECT mail, state FROM orders WHERE id = %s FOR UPDATE", (pk,)).fetchone()',
+        False,
+    ),
+    "no lock": (
+        'email, sent = connection.execute("SELECT email, sent FROM orders WHERE id = %s", (pk,)).fetchone()',
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("read", "expected"), ROWS.values(), ids=ROWS)
+def test_columns_of_sql_text_by_their_places(tmp_path: Path, read: str, expected: bool) -> None:
+    assert is_guarded(tmp_path, TEXT.replace("{0}", read), ALCHEMY) is expected

@@ -45,6 +45,19 @@ def test_deletes_and_selects() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("SELECT email, sent FROM orders WHERE id = %s FOR UPDATE", ("email", "sent")),
+        ("select o.email, coalesce(o.sent, false) as told from orders o", ("email", "told")),
+        ("SELECT DISTINCT state FROM orders", ("state",)),
+        ("UPDATE orders SET sent = true", ()),
+    ],
+)
+def test_what_a_select_takes(text: str, expected: tuple[str, ...]) -> None:
+    assert sql.columns(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("CREATE TABLE sent (id int, kind text)", []),
         ("CREATE TABLE sent (id int PRIMARY KEY, kind text)", [Declared("sent", frozenset({"id"}))]),
         (

@@ -52,6 +52,7 @@ class Marks:
                     yield plain(part.name)
                 elif isinstance(part, Item) and isinstance(part.index, Const):
                     yield plain(str(part.index.value))
+                    yield from self._column(part.base, part.index.value)
                 elif isinstance(part, Call):
                     yield from self._read_by(part)
 
@@ -85,6 +86,15 @@ class Marks:
         if select is not None:
             yield f"row of {select[0]}"
             yield from map(plain, select[1])
+
+    def _column(self, rows: Value, index: object) -> frozenset[str]:
+        """The column that stands at a place of the rows of SQL text."""
+        for call in walk(rows) if isinstance(index, int) else ():
+            text = text_of(self.evaluator, call.args[0]) if isinstance(call, Call) and call.args else None
+            taken = sql.columns(text) if text is not None else ()
+            if isinstance(index, int) and index < len(taken):
+                return frozenset((plain(taken[index]),)) - {""}
+        return frozenset()
 
     def _of_query(self, call: Call) -> frozenset[str]:
         model = self.reservations.fields.model(call)

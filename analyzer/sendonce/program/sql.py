@@ -23,6 +23,9 @@ _UPDATE_ANY = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _DELETE = re.compile(rf"\bdelete\s+from\s+{_NAME}", re.IGNORECASE)
+_TAKEN = re.compile(r"(?is)^\s*select\s+(?:distinct\s+)?(.*?)\s+from\b")
+_COMMA = re.compile(r",(?![^()]*\))")
+"""A comma outside brackets."""
 _SELECT = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}(?:.*?\bwhere\b(.*))?", re.IGNORECASE | re.DOTALL)
 _ASSIGNED = re.compile(r"[\"`\[]?(\w+)[\"`\]]?\s*=\s*([^,]+)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -124,6 +127,13 @@ def selected(text: str) -> tuple[str, frozenset[str]] | None:
     """The table that a text reads and the words of its condition."""
     match = _SELECT.search(text)
     return None if match is None else (match[1].lower(), frozenset(_WORD.findall((match[2] or "").lower())))
+
+
+def columns(text: str) -> tuple[str, ...]:
+    """The names of what a select takes, in their order: an alias, a column; empty for what has no name."""
+    match = _TAKEN.search(text)
+    parts = _COMMA.split(match[1]) if match is not None else ()
+    return tuple(found[-1].lower() if (found := _WORD.findall(part)) else "" for part in parts)
 
 
 def read(text: str) -> Selected | None:
