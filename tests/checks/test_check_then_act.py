@@ -424,6 +424,58 @@ SPELLINGS = {
 }
 
 
+CONSUMED = """
+import smtplib
+from pyramid.view import view_config
+from sqlalchemy.exc import NoResultFound
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Invite(Base):
+    __tablename__ = "invites"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    email: Mapped[str]
+
+
+class Invites:
+    def __init__(self, db):
+        self.db = db
+
+    def waiting(self, email):
+        try:
+            invite = self.db.query(Invite).filter(Invite.email == email).one()
+        except NoResultFound:
+            return None
+        return invite
+
+    def forget(self, id):
+        invite = self.db.get(Invite, id)
+        self.db.delete(invite)
+
+
+@view_config(route_name="invites")
+def decline(request):
+    invites = Invites(request.db)
+    invite = invites.waiting(request.params["email"])
+    if not invite:
+        return {}
+    {0}
+    smtplib.SMTP("localhost").sendmail("a@x.example", invite.email, "Subject: Declined")
+    return {}
+"""
+
+
+@pytest.mark.parametrize(("step", "wanted"), [("invites.forget(invite.id)", 1), ("print(invite.id)", 0)])
+def test_a_row_that_the_run_takes_away(step: str, wanted: int, tmp_path: Path) -> None:
+    text = CONSUMED.replace("{0}", step)
+    found = findings({"app.py": text}, tmp_path, "SO303")
+    assert [one.place.line for one in found] == [line_of(text, "if not invite")] * wanted
+
+
 NO_CHECKS = {
     "a list that the run fills itself": """
     told = []

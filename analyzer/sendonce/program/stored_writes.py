@@ -37,6 +37,7 @@ class StoredWrites:
         self.conditions = spots.reservations.conditions
         self._updates = ByName(self.evaluator, self.packs.store_updates)
         self._inserts = ByName(self.evaluator, self.packs.store_inserts)
+        self._deletes = ByName(self.evaluator, self.packs.store_deletes)
         self._saves = saving(self.packs)
 
     def assigned(self, base: Value, field: str, value: Value) -> Iterator[Written]:
@@ -145,6 +146,15 @@ class StoredWrites:
         elif deleted is not None:
             yield Written(Spot("row", "", self.spots.owner_of(deleted)), TRUE, call, "delete")
 
+    def _taken_away(self, call: Call, func: Attr) -> Iterator[Written]:
+        """The row of a known model that an object of which nothing is known is told to delete."""
+        for entry in self._deletes.of(func):
+            for row in arguments.given(self.evaluator, call, entry.object):
+                read = self.evaluator.resolve(row)
+                asked = self.spots.model_of(read) if isinstance(read, Call) else None
+                owners = self.spots.owners(row) if asked is None else (self.spots.owner_of(asked),)
+                yield from (Written(Spot("row", "", owner), TRUE, row, "delete") for owner in owners if owner)
+
     def _method(self, call: Call, func: Attr) -> Iterator[Written]:
         """Methods of collections in memory and of objects of which nothing is known."""
         place = self.spots.collection(func.base) if func.name in ADDS or func.name in _SHRINKS else None
@@ -154,6 +164,7 @@ class StoredWrites:
         if func.name in ("add", "remove") and isinstance(func.base, Attr):
             for owner in self.spots.related(func.base):
                 yield Written(Spot("field", plain(func.base.name), owner), TRUE, func.base.base)
+        yield from self._taken_away(call, func)
         saved = self.fields.made(func.base) if func.name in self._saves else None
         model = self.evaluator.resolve(saved.func) if saved is not None else None
         if saved is not None and isinstance(model, ClassRef) and self.fields.is_model(model):
