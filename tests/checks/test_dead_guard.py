@@ -159,6 +159,65 @@ def test_a_claim_that_nothing_commits_is_rolled_back(step: str, wanted: int, tmp
     assert [(one.code, one.place.line) for one in found] == [("SO312", line_of(text, "# here"))] * wanted
 
 
+LENT = """
+import smtplib
+
+from fastapi import Depends, FastAPI
+from sqlalchemy import create_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, sessionmaker
+
+app = FastAPI()
+Session = sessionmaker(create_engine("postgresql://"))
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Visit(Base):
+    __tablename__ = "visit"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    told: Mapped[bool] = mapped_column(default=False)
+
+
+def loan():
+{0}
+
+
+def find(session, id):
+    return session.get(Visit, id)
+
+
+@app.post("/{id}")
+def tell(id: int, session=Depends(loan)):
+    visit = find(session, id)
+    if visit.told:
+        return ""
+    visit.told = True
+    {1}smtplib.SMTP("localhost").sendmail("a@x.example", "b@x.example", "Subject: Hello")
+    return ""
+"""
+CLOSES = "    with Session() as session:\n        yield session"
+LOANS = {
+    "commits on exit": (f"{CLOSES}\n        session.commit()", "", 0),
+    "a block that commits": ("    with Session.begin() as session:\n        yield session", "", 0),
+    "the handler commits": (CLOSES, "session.commit()\n    ", 0),
+    "a session of the application": ("    return app.state.session", "", 0),
+    "only closes": (CLOSES, "", 1),
+    "only closes, by hand": (
+        "    session = Session()\n    try:\n        yield session\n    finally:\n        session.close()",
+        "",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("loan", "step", "wanted"), LOANS.values(), ids=LOANS)
+def test_a_session_that_a_dependency_lends(loan: str, step: str, wanted: int, tmp_path: Path) -> None:
+    text = LENT.replace("{0}", loan).replace("{1}", step)
+    assert len(findings({"app.py": text}, tmp_path, "SO312")) == wanted
+
+
 def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
     given = examples(dead_guard.RULE.doc)
     head = "from celery import shared_task\nfrom django.core.mail import send_mail\n"

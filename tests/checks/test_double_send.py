@@ -354,3 +354,35 @@ def stay(request, pk):
     confirm(get_object_or_404(Stay, pk=pk))
 """
     assert [one.severity for one in findings(project(views), tmp_path, "SO102")] == ["note"]
+
+
+KEYED = {
+    "app.py": """
+        import httpx
+        from flask import Flask
+
+        app = Flask(__name__)
+
+
+        def send(template, to, key=None):
+            headers = {"Idempotency-Key": key} if key else {}
+            mail = {"from": "a@x.example", "to": [to], "template": {"id": template}}
+            httpx.post("https://api.resend.com/emails", json=mail, headers=headers)
+
+
+        def told(guest):
+            send("told", guest.email{0})
+
+
+        @app.post("/<guest>")
+        def tell(guest):
+            send("told", guest.email{0})
+            told(guest)
+    """
+}
+
+
+@pytest.mark.parametrize(("key", "wanted"), [(", key=f'told-{guest.id}'", 0), ("", 1)])
+def test_a_key_that_a_helper_may_be_given_counts_where_it_is_given(key: str, wanted: int, tmp_path: Path) -> None:
+    files = {name: text.replace("{0}", key) for name, text in KEYED.items()}
+    assert len(findings(files, tmp_path, "SO102")) == wanted

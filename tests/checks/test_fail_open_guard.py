@@ -149,3 +149,29 @@ def test_the_example_of_the_documentation(tmp_path: Path) -> None:
         code = examples(fail_open_guard.RULE.doc)[name].replace("except redis.", "except store.")
         found = findings({"shop/__init__.py": "", "shop/tickets.py": head + code}, tmp_path / name, "SO310")
         assert len(found) == wanted, name
+
+
+POOL = """
+import smtplib
+
+from arq import ArqRedis
+from fastapi import FastAPI
+from redis.exceptions import RedisError
+
+app = FastAPI()
+
+
+@app.post("/{pk}")
+async def greet(pk: int, pool: ArqRedis):
+    try:
+        first = await pool.set(f"greeted:{pk}", 1, nx=True)
+    except ERROR:
+        first = True
+    if first:
+        smtplib.SMTP("localhost").sendmail("a@x.example", "b@x.example", "Subject: Hello")
+"""
+
+
+@pytest.mark.parametrize(("error", "wanted"), [("KeyError", 0), ("RedisError", 1)])
+def test_a_library_class_raises_the_errors_of_what_it_inherits_from(error: str, wanted: int, tmp_path: Path) -> None:
+    assert len(findings({"app.py": POOL.replace("ERROR", error)}, tmp_path, "SO310")) == wanted

@@ -297,6 +297,61 @@ def test_webhooks_come_again_for_hours(seconds: str, wanted: int, tmp_path: Path
     assert [len(one.assumes) for one in found] == [1] * wanted
 
 
+ARQ = """
+import smtplib
+
+from arq import Retry, create_pool
+from fastapi import FastAPI
+from sqlalchemy import create_engine
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, sessionmaker
+
+app = FastAPI()
+Session = sessionmaker(create_engine("postgresql://"))
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Guest(Base):
+    __tablename__ = "guest"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    email: Mapped[str] = mapped_column(unique=True)
+
+
+async def greet(ctx, pk):
+    if not await ctx["redis"].set(f"greeted:{pk}", 1, nx=True, ex=SECONDS):
+        return
+    try:
+        smtplib.SMTP("localhost").sendmail("a@x.example", "b@x.example", "Subject: Hello")
+    except OSError:
+        raise Retry(defer=300)
+
+
+class WorkerSettings:
+    functions = [greet]
+
+
+@app.post("/guests")
+async def register(email: str):
+    pool = await create_pool()
+    with Session() as session:
+        guest = Guest(email=email)
+        session.add(guest)
+        try:
+            session.commit()
+        except IntegrityError:
+            return ""
+    await pool.enqueue_job("greet", guest.id)
+"""
+
+
+@pytest.mark.parametrize(("seconds", "wanted"), [("7 * 86400", 0), ("60", 1)])
+def test_what_was_won_before_the_job_keeps_no_repetition_of_it_back(seconds: str, wanted: int, tmp_path: Path) -> None:
+    assert len(findings({"app.py": ARQ.replace("SECONDS", seconds)}, tmp_path, "SO308")) == wanted
+
+
 def test_the_examples_of_the_documentation(tmp_path: Path) -> None:
     given = examples(no_window.RULE.doc)
     head = "import redis as r\nfrom celery import shared_task\nfrom django.core.mail import send_mail\n\n"

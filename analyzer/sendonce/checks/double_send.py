@@ -155,7 +155,9 @@ def _claim(analysis: Analysis, path: Path) -> Guard | None:
     """The claim that a path must win; one that only this host sees does for what starts in one run."""
     if path.mail.guard is not None:
         return path.mail.guard
-    found = (analysis.claims.on_one_host.guard_at(site) for site in path.sites())
+    # A claim that holds everywhere and is not the path's was lost on the way: its key is nothing there.
+    sites = [site for site in path.sites() if analysis.claims.guard_at(site) is None]
+    found = (analysis.claims.on_one_host.guard_at(site) for site in sites)
     return next((guard for guard in found if guard is not None), None)
 
 

@@ -17,7 +17,7 @@ from sendonce.program.selections import Selections, words_of_declaration
 from sendonce.program.spots import Read
 from sendonce.program.symbols import Class, own_nodes
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Attr, Call, Op, Updated, Value, walk
+from sendonce.program.values import Attr, Call, Op, Param, Updated, Value, walk
 from sendonce.program.writes import STORING, Mark
 
 _BASES = frozenset(
@@ -112,7 +112,10 @@ class DeadGuards:
             yield Dead(mark.place, why, waiting[0])
 
     def _is_loaded_here(self, mark: Mark, site: Site) -> bool:
-        """Whether the function itself read the row, from a model that saves itself or with a session that it opened."""
+        """Whether the function itself read the row, from a model that saves itself or with a session of its own.
+
+        Its own is a session that it opened, or that a dependency of the framework lends it for the run.
+        """
         row = mark.written.row
         while isinstance(row, Updated):
             row = row.base
@@ -123,7 +126,11 @@ class DeadGuards:
         if not self._is_unit(mark.written.spot.owner):
             return True
         entered = [fact.value for fact in h.blocks(mark.held) if isinstance(fact, h.Inside)]
-        return any(part.base in entered for part in walk(row) if hasattr(part, "base"))
+        parts = walk(row)
+        if any(part.base in entered for part in parts if hasattr(part, "base")):
+            return True
+        given = [part for part in parts if isinstance(part, Param) and part.function == site.function]
+        return any(self.transactions.units.is_lent(part) for part in given)
 
     def _is_unit(self, owner: str) -> bool:
         """Whether rows of a model are stored by the commit of a session, not by a method of their own."""

@@ -116,11 +116,20 @@ class FailOpen:
         if not caught.types or any(isinstance(one, ClassRef) for one in map(evaluator.resolve, caught.types)):
             return True
         shapes = {shape for one in caught.types for shape in evaluator.shapes(one)}
-        roots = {shape.partition(".")[0] for shape in evaluator.shapes(claim.call.func)} if claim.call else set()
+        roots = self._roots(claim.call.func) if claim.call else frozenset()
         return any(
             shape in _BROAD or shape.rpartition(".")[2] in self._conflicts or shape.partition(".")[0] in roots
             for shape in shapes
         )
+
+    def _roots(self, func: Value) -> frozenset[str]:
+        """The packages whose errors a call may raise: those of the library's class and of its ancestors."""
+        packs = self.claims.packs
+        found: set[str] = set()
+        for shape in self.claims.evaluator.shapes(func):
+            owner, _, method = shape.rpartition("().")
+            found.update((shape, *(packs.bases(owner) if method else ())))
+        return frozenset(name.partition(".")[0] for name in found)
 
     @cached_property
     def _conflicts(self) -> frozenset[str]:

@@ -131,6 +131,18 @@ class Units:
                         return found
         return None
 
+    def is_lent(self, param: Param) -> bool:
+        """Whether a parameter is made by a dependency for one run and thrown away after it, without a commit."""
+        function = self.program.function(param.function)
+        for declared in function.params:
+            if declared.name == param.name:
+                flows = [self.flows.of(self.program.function(ref.id)) for ref in self._dependencies(function, declared)]
+                exits = [exit for flow in flows for exit in flow.yields]
+                blocks = [fact for exit in exits for fact in h.newest_first(exit.held) if isinstance(fact, h.Inside)]
+                kept = any(self._commits_at_end(fact.value) for fact in blocks)
+                return bool(exits) and not kept and self.on_exit(function) is None
+        return False
+
     def _leaving(self, context: Value) -> Iterator[tuple[Function, facts.Span]]:
         """The functions that run when a block is left, from a place on: a generator's rest, `__exit__`."""
         for option in options(context):

@@ -123,33 +123,37 @@ class Windows:
         """The claim of a mail that ends before the run which it is in is repeated for the last time."""
         if path.mail.guard is None or path.mail.guard.passing or path.trigger.kind == "cron":
             return None
-        uses = [use for use in self.keys.uses(path) if use.claim is not None]
-        lasting = [(use, self._expiry(use)) for use in uses]
-        known = [(use, one) for use, one in lasting if one is not None and not math.isinf(one)]
-        if not uses or len(known) < len(lasting) or any(True for _ in self.memory.guards(path)):
+        lasting = [(use, self.durations.expiry(use.claim)) for use in self.keys.uses(path) if use.claim is not None]
+        if not lasting or any(True for _ in self.memory.guards(path)):
             return None
-        use, expiry = max(known, key=lambda one: one[1])
-        return self._of_jobs(path, use, expiry) or self._of_webhook(path, use, expiry)
+        return self._of_jobs(path, lasting) or self._of_webhook(path, lasting)
 
-    def _expiry(self, use: KeyUse) -> float | None:
-        return None if use.claim is None else self.durations.expiry(use.claim)
-
-    def _of_jobs(self, path: Path, use: KeyUse, expiry: float) -> Short | None:
+    def _of_jobs(self, path: Path, lasting: list[tuple[KeyUse, float | None]]) -> Short | None:
+        """What is won once before the job starts keeps none of its repetitions back."""
         for one in self.repeating.every(path):
-            if one.job is not None and any(site is use.site for site in one.run.sites):
-                until = self.durations.repetitions(one.job)
-                if until is not None and until > expiry:
-                    return Short(use, expiry, until, one.repetition.place, one.repetition.note)
+            inside = [(use, expiry) for use, expiry in lasting if any(site is use.site for site in one.run.sites)]
+            found = _longest(inside) if one.job is not None else None
+            until = self.durations.repetitions(one.job) if found is not None and one.job is not None else None
+            if found is not None and until is not None and until > found[1]:
+                return Short(*found, until, one.repetition.place, one.repetition.note)
         return None
 
-    def _of_webhook(self, path: Path, use: KeyUse, expiry: float) -> Short | None:
+    def _of_webhook(self, path: Path, lasting: list[tuple[KeyUse, float | None]]) -> Short | None:
         """A sender repeats an event for hours or days; only what is claimed in the handler's own run counts."""
-        if path.trigger.kind != "webhook" or expiry > HOUR:
+        found = _longest(lasting)
+        if path.trigger.kind != "webhook" or found is None or found[1] > HOUR:
             return None
+        use, expiry = found
         if any(crossing.hop != "call" for crossing in list(path.crossings())[: use.number]):
             return None
         why = "the sender delivers an event again until it is answered"
         return Short(use, expiry, math.inf, path.trigger.place, why, "the sender delivers again for hours")
+
+
+def _longest(lasting: list[tuple[KeyUse, float | None]]) -> tuple[KeyUse, float] | None:
+    """The claim that stands longest, if all of them end and it is known when."""
+    known = [(use, one) for use, one in lasting if one is not None and not math.isinf(one)]
+    return max(known, key=lambda one: one[1]) if known and len(known) == len(lasting) else None
 
 
 def _lasts(value: Value) -> bool:
