@@ -21,10 +21,11 @@ KEPT_OUT = ("DJANGO_", "PYTEST_", "EMAIL_", "STRIPE_", "CELERY_", "COV_", "FLASK
 
 @dataclass(frozen=True)
 class Sample:
-    """One application: the name of its folder, and the packages that its replays import."""
+    """One application: the name of its folder, the packages that its replays import, how many these are at least."""
 
     name: str
     needs: tuple[str, ...]
+    replays: int = 20
 
     @property
     def root(self) -> Path:

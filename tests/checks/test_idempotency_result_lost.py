@@ -28,6 +28,7 @@ SILENT = {
     "all of it": (CLAIM, REPLAY, WORK),
     "a status that is always the same": (CLAIM, STATUSLESS, ALWAYS),
     "nothing is replayed": ("    if not kv.set(name, 1, nx=True, ex=900):\n        abort(409)\n", kept('"done"')),
+    "one of those that fit": (CLAIM, REPLAY.replace("!= digest", "not in (None, digest)"), WORK),
     "the payload is in the key": (
         '    name = f"{name}:{digest}"\n',
         CLAIM,
@@ -39,6 +40,11 @@ FAULTY = {
     "no status": (CLAIM, STATUSLESS, kept('{"digest": digest, "body": body}')),
     "no body": (CLAIM, REPLAY, kept('{"digest": digest, "status": status}')),
     "no comparison of payloads": (CLAIM, UNASKED, kept('{"body": body, "status": status}')),
+    "a comparison with what is always the same": (
+        CLAIM,
+        REPLAY.replace('saved.get("digest") != digest', 'saved.get("state") not in ("done", "failed")'),
+        kept('{"body": body, "status": status}'),
+    ),
     "a failure kept as a success": (
         CLAIM,
         STATUSLESS,

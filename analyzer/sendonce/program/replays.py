@@ -261,16 +261,22 @@ def _compares(test: Value, read: frozenset[Value]) -> bool:
     """Whether a test asks something that was read for something else that is no constant."""
     for part in walk(test):
         sides: tuple[Value, ...] = ()
-        if isinstance(part, Op) and part.op in ("==", "!=", "is", "is not"):
+        if isinstance(part, Op) and part.op in ("==", "!=", "is", "is not", "in", "not in"):
             sides = part.operands
         elif isinstance(part, Call):
             sides = (*part.args, part.func.base) if isinstance(part.func, Attr) else part.args
         known = [_holds(side, read) for side in sides]
-        fixed = Const | External | ModuleRef | ClassRef
-        other = [not isinstance(side, fixed) for side, one in zip(sides, known, strict=True) if not one]
+        other = [not _is_fixed(side) for side, one in zip(sides, known, strict=True) if not one]
         if any(known) and any(other) and part not in read:
             return True
     return False
+
+
+def _is_fixed(value: Value) -> bool:
+    """Whether a value is the same for every request: a constant, a setting, or a choice of such."""
+    if isinstance(value, Seq) and value.kind != "each":
+        return all(map(_is_fixed, value.items))
+    return isinstance(value, Const | External | ModuleRef | ClassRef)
 
 
 def _is_print(value: Value) -> bool:

@@ -1,0 +1,40 @@
+"""Reminders and invitations."""
+
+from fastapi import APIRouter, Header
+from fastapi.responses import JSONResponse
+
+from mailapi.keys import claim, earlier, fingerprint, keep, release
+from mailapi.relay import Refused, submit
+from mailapi.schemas import Mail
+
+router = APIRouter()
+
+
+@router.post("/reminders")
+def create_reminder(mail: Mail, idempotency_key: str = Header(max_length=100)):
+    name = f"reminder:{mail.account_id}:{idempotency_key}"
+    digest = fingerprint(mail)
+    if not claim(name, digest):
+        return earlier(name, digest)
+    try:
+        status, body = 202, {"id": submit("reminder", mail.to, mail.variables, mail.account_id, key=name)}
+    except Refused as error:
+        release(name)
+        return JSONResponse({"detail": str(error)}, 502)
+    keep(name, digest, status, body)
+    return JSONResponse(body, status)
+
+
+@router.post("/invitations")
+def create_invitation(mail: Mail, idempotency_key: str = Header(max_length=100)):
+    name = f"invitation:{mail.account_id}:{idempotency_key}"
+    digest = fingerprint(mail)
+    if not claim(name, digest):
+        return earlier(name, digest)
+    try:
+        status, body = 202, {"id": submit("invitation", mail.to, mail.variables, mail.account_id, key=name)}
+    except Refused as error:
+        release(name)
+        return JSONResponse({"detail": str(error)}, 502)
+    keep(name, digest, status, body)
+    return JSONResponse(body, status)
