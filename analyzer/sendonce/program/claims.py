@@ -211,7 +211,7 @@ class Claims:
         scene = Scene(h.oldest_first(site.held), function=site.function)
         if any(lock.end is None for lock in self.locks.taken(scene)):
             return True
-        if any(self.of_fact(scene, index) is not None for index in range(len(scene.facts))):
+        if self._nearest_claim(site.held, site.function) is not None:
             return True
         decorated = self.evaluator.decorated(self.program.function(site.function))
         return any(self.locks.is_lock(part) for part in walk(decorated) if isinstance(part, Call))
