@@ -105,8 +105,8 @@ class Spots:
         return tuple(dict.fromkeys(found)) or ("",)
 
     def related(self, relation: Attr) -> Iterator[str]:
-        """The models of a library that have this relation: an attribute that no method of theirs sets."""
-        for one in self.evaluator.types(relation.base):
+        """The models of a library that have this relation: a public attribute that no method of theirs sets."""
+        for one in () if relation.name.startswith("_") else self.evaluator.types(relation.base):
             is_model = isinstance(one, ClassRef) and self.fields.is_model(one)
             if isinstance(one, ClassRef) and is_model and not self.evaluator.hierarchy.writers(one.id, relation.name):
                 yield one.id
