@@ -392,10 +392,26 @@ def mail():
     smtplib.SMTP("localhost").sendmail("a@x.example", "b@x.example", "Subject: Hello")
 
 
+def get_or_create(session, **key):
+    row = session.query(Sent).filter_by(**key).one_or_none()
+    if row is not None:
+        return row, False
+    row = Sent(**key)
+    session.add(row)
+    return row, True
+
+
 @app.post("/<int:id>")
 def tell(id):
 """
 SPELLINGS = {
+    "get-or-create by hand, with nothing unique": """
+    with Session() as session:
+        row, created = get_or_create(session, visit=id)
+        session.commit()
+    if created:
+        mail()
+""",
     "a query of a session": """
     with Session() as session:
         row = session.scalars(select(Sent).where(Sent.visit == id)).first()

@@ -123,6 +123,8 @@ class Memory:
             return mark.after
         if check.earlier:
             return True
+        if mark.asked is not None and check.inner and check.inner[0].path == mark.place.path:
+            return mark.place.line > check.inner[0].line  # one helper does both, and what it answers is tested
         return mark.start > (check.place.line, check.place.column)
 
     def after(self, path: Path) -> Iterator[tuple[Site, Mark]]:

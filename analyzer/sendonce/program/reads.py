@@ -139,6 +139,10 @@ class Checks:
                     yield from self._validated(cls, method)
             case Call() if depth > 0 and not self.outcomes.makes(value) and self._is_project(value, scene):
                 yield from self._asked(value, holds, scene, place, inner, depth, False)
+            case Item(base=Call() as call, index=Const(value=int() as at)) if depth > 0 and self._is_project(
+                call, scene
+            ):
+                yield from self._asked(call, holds, scene, place, inner, depth, False, at)
             case Element(base=Call() as call, entered=True) if depth > 0:
                 yield from self._asked(call, holds, scene, place, inner, depth, True)
             case _:
@@ -157,12 +161,22 @@ class Checks:
         return any(True for _ in self.outcomes.linker.callables(called(call, dict(scene.env)).func))
 
     def _asked(
-        self, call: Call, holds: bool, scene: Scene, place: Place, inner: tuple[Place, ...], depth: int, yields: bool
+        self,
+        call: Call,
+        holds: bool,
+        scene: Scene,
+        place: Place,
+        inner: tuple[Place, ...],
+        depth: int,
+        yields: bool,
+        at: int | None = None,
     ) -> Iterator[Check]:
         """The checks on the ways out of a helper on which it answers so."""
         exits = self.outcomes.exits(called(call, dict(scene.env)), scene, yields=yields) or ()
         for exit, inside in exits:
             value = inside.put(exit.value)
+            if at is not None:
+                value = value.items[at] if isinstance(value, Seq) and at < len(value.items) else UNKNOWN
             known = truth(value)
             if known is not None and known is not holds:
                 continue
