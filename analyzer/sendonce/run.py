@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from sendonce import checks, policy
-from sendonce.audit import Audit, audited
 from sendonce.config import Settings, nearest
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
 from sendonce.findings import Finding, Problem, Report
 from sendonce.frontend.collector import paused_collector
-from sendonce.incidents import Incident, LogNames, laid_over
 from sendonce.listing import commit_of
 from sendonce.packs import Packs, load_packs
 from sendonce.policy import Rule
@@ -24,6 +23,10 @@ from sendonce.program import graph, timeline
 from sendonce.program.analysis import Analysis, analyse, linked
 from sendonce.target import Target
 from sendonce.version import __version__
+
+if TYPE_CHECKING:  # only their own commands need them
+    from sendonce.audit import Audit
+    from sendonce.incidents import Incident, LogNames
 
 
 def all_rules() -> tuple[Rule, ...]:
@@ -138,6 +141,8 @@ class Traced:
 
 def incident(traced: Traced, lines: Iterable[str]) -> Incident:
     """What the lines of a log tell of timelines."""
+    from sendonce.incidents import laid_over
+
     mails = {one.path.mail.template.value for one in traced.timelines if one.path.mail.template is not None}
     return laid_over(traced.timelines, (mail for mail in mails if mail), lines, traced.names)
 
@@ -166,6 +171,8 @@ def timelines(target: Target, settings: Settings, what: str | tuple[str, int]) -
 
 def _log_names(packs: Packs) -> LogNames:
     """The names under which log lines carry what a mail is known by."""
+    from sendonce.incidents import LogNames
+
     rows = [row for pack in packs.packs for row in pack.log]
     events = frozenset(name for row in rows for name in row.event)
     runs = frozenset(name for row in rows for name in row.correlation) - events
@@ -187,5 +194,7 @@ def _not_found(analysis: Analysis, what: str | tuple[str, int]) -> str:
 
 def audit(target: Target, settings: Settings) -> Audit:
     """The audit of a tree, notes included. Raises `UsageError`, `ConfigError` or `PackError` as `analyze` does."""
+    from sendonce.audit import audited
+
     report, analysis = _reported(target, replace(settings, pedantic=True))
     return audited(target.root.name, analysis, report, __version__, commit_of(target.root))

@@ -30,7 +30,8 @@ def test_one_reservation_closes_what_both_triggers_show(tmp_path: Path) -> None:
         one for one in audit.plan if one.mails == ("mails/receipt.txt",) and one.reserves and one.risk != "note"
     ]
     assert repair.function == "shop.mailing.send_receipt"
-    assert {"SO101", "SO501"} <= {finding.code for finding in repair.findings}
+    assert {finding.code for finding in repair.findings} == {"SO101", "SO301"}
+    assert {trigger.kind for finding in repair.findings for trigger in finding.triggers} == {"controller", "webhook"}
     assert repair.effort == "medium"
 
 

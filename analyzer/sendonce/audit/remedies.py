@@ -32,7 +32,7 @@ REMEDIES = (
         " `receipt:order:42`), commit it, and send only if the insert won. Who loses leaves without sending. One helper"
         " that does so at this place guards every way that leads over it, those too that are written later.",
         "medium",
-        "101 103 301 302 303 306 309 310 311 312 401 402 403 404 405 407 408 501 601 603",
+        "101 103 301 302 303 401 402 403 404 405 407 408 601 603",
         guards=True,
     ),
     _remedy(
@@ -57,10 +57,17 @@ REMEDIES = (
         "304 305 308 602",
     ),
     _remedy(
+        "Make the claim hold, in {where}",
+        "There is a claim, and it does not keep the second run back: give its fields a unique constraint, keep it until"
+        " the mail has left, let its failure stop the send, and one mark stand for one effect.",
+        "small",
+        "306 309 310 311 312",
+    ),
+    _remedy(
         "Record the delivery, then answer, in {where}",
-        "Store the event's id under a unique constraint, answer, and let a job send.",
+        "Store the event's id under a unique constraint and leave unless that insert won; answer, and let a job send.",
         "medium",
-        "502 503",
+        "501 502 503",
     ),
     _remedy(
         "Start the scheduler in one process, not in {where}",
