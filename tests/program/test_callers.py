@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from linking import analysis_of, callers
 
 LOOSE = """
@@ -137,3 +139,60 @@ def test_a_job_of_a_queue_that_no_pack_describes(tmp_path: Path) -> None:
     # The queue may keep its jobs in the database: nobody says that this is too early.
     (path,) = [path for path in analysis_of(program, tmp_path).paths if path.start.function == "shop.views.pay"]
     assert path.mail.transaction is None
+
+
+PLUGINS = """
+        --- shop/plugins.py
+        class Plugin:
+            slug = ""
+
+        class NoticePlugin(Plugin):
+            def send(self, event, message, targets):
+                raise NotImplementedError
+        --- shop/letters.py
+        from .mail import receipt
+        from .plugins import NoticePlugin
+
+        class LetterPlugin(NoticePlugin):
+            @staticmethod
+            def send(event, message, targets):
+                receipt(targets)
+        --- shop/registry.py
+        class PluginRegistry:
+            def get(self, slug):
+                return self.known[slug]
+
+            def all(self):
+                return list(self.known.values())
+
+        plugins = PluginRegistry()
+        --- shop/chat.py
+        class Channel:
+            def send(self, event, message, targets):
+                pass
+        --- shop/views.py
+        from .registry import plugins
+
+        def pay(channel, order):
+"""
+SENDS = "shop.letters.LetterPlugin.send"
+
+
+@pytest.mark.parametrize("owner", ["plugins.get('letter')", "order.notice_plugin", "sorted(plugins.all())[0]"])
+def test_a_common_method_of_an_object_called_like_its_family(owner: str, tmp_path: Path) -> None:
+    program = f"{PLUGINS}            {owner}.send('paid', 'Thank you', [order])\n"
+    assert callers(program, tmp_path, SENDS) == {"shop.views.pay": "low"}
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["channel.send('paid', 'Thank you', [order])", "plugins.get('letter').send('paid')", "plugins.send_all('paid')"],
+)
+def test_a_common_method_that_may_be_another_ones(call: str, tmp_path: Path) -> None:
+    assert not callers(f"{PLUGINS}            {call}\n", tmp_path, SENDS)
+
+
+def test_a_family_of_which_a_stranger_has_the_name(tmp_path: Path) -> None:
+    program = PLUGINS.replace("class Channel:", "class ChatPlugin:")
+    program += "            plugins.get('letter').send('paid', 'Thank you', [order])\n"
+    assert not callers(program, tmp_path, SENDS)

@@ -405,6 +405,44 @@ METHODS = {
         def pay(channel: Channel, order):
             channel.thank(order)
     """,
+    "a method that only subclasses have, by a name that a manager hands through two helpers": """
+        --- shop/plugins.py
+        from collections.abc import Callable
+
+        class Plugin:
+            active = True
+            paid: Callable[[object], None]
+        --- shop/manager.py
+        from typing import TYPE_CHECKING, Optional
+
+        if TYPE_CHECKING:
+            from shop.plugins import Plugin
+
+        class Manager:
+            plugins: list["Plugin"] = []
+
+            def active(self) -> list["Plugin"]:
+                return [plugin for plugin in self.plugins if plugin.active]
+
+            def _run(self, name, order):
+                for plugin in self.active():
+                    self._run_one(plugin, name, order)
+
+            def _run_one(self, plugin: Optional["Plugin"], name, order):
+                method = getattr(plugin, name, NotImplemented)
+                if method != NotImplemented:
+                    method(order)
+
+            def pay(self, order):
+                self._run("paid", order)
+        --- shop/views.py
+        from shop.mail import receipt
+        from shop.plugins import Plugin
+
+        class Mailer(Plugin):
+            def paid(self, order):
+                receipt(order)
+    """,
     "a method of an object whose class stands in quotes inside its annotation": """
         --- shop/plugins.py
         class Plugin:

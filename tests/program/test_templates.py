@@ -616,3 +616,45 @@ def test_a_librarys_own_template_names_its_mail(tmp_path: Path) -> None:
 )
 def test_parts_of_one_mail_are_one(one: str, other: str, same: bool) -> None:
     assert (identity(one) == identity(other)) is same
+
+
+EVENTS = """
+        --- shop/mail.py
+        from django.core.mail import send_mail
+
+        class Events:
+            PAID = "paid"
+            LATE = "late"
+            GONE = "gone"
+
+        KNOWN = [Events.PAID, Events.LATE]
+
+        def tell(kind, to):
+            send_mail(kind, "Hello", None, [to])
+
+        def notify(event, to):
+            if event not in KNOWN:
+                return
+            if event == Events.PAID:
+                send_mail("Paid", "Thank you", None, [to])
+            elif event == Events.LATE:
+                send_mail("Late", "Please pay", None, [to])
+            else:
+                send_mail("Gone", "Farewell", None, [to])
+
+        def pay(to, soon):
+            notify(%s, to)
+"""
+
+
+@pytest.mark.parametrize(
+    ("event", "mails"),
+    [
+        ("Events.PAID", {"Paid"}),
+        ("Events.PAID if soon else Events.LATE", {"Paid", "Late"}),
+        ("Events.GONE if soon else 'moved'", set()),
+    ],
+)
+def test_one_of_two_constants_decides(event: str, mails: set[str], tmp_path: Path) -> None:
+    sends = analysis_of(EVENTS % event, tmp_path).inventory.sends
+    assert {s.template.value for s in sends if any(r.trigger.function == "shop.mail.pay" for r in s.routes)} == mails

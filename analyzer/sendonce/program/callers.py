@@ -16,7 +16,7 @@ from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
 from sendonce.program.link import Edge, Linker
-from sendonce.program.loose import Loose
+from sendonce.program.loose import Loose, last_word
 from sendonce.program.mentions import mentions
 from sendonce.program.namedjobs import NamedJobs
 from sendonce.program.ongiven import OnGiven
@@ -324,13 +324,21 @@ class Callers:
         words += self._implicit(function.name)
         for word in words:
             files = self.program.index.files_with(word)
-            carriers = self._carriers_of(cls) if len(files) > COMMON else None
+            carriers = self._carriers_of(cls) | self._telling(function) if len(files) > COMMON else None
             for file in files:
                 if carriers is not None and not any(self.program.index.has(file, name) for name in carriers):
                     continue
                 module = self.program.module_of(file)
                 for one in module.mentioning(word) if module is not None else ():
                     yield one, set(words)
+
+    def _telling(self, function: Function) -> frozenset[str]:
+        """Names beside which a common method may be meant: those of its parameters, of an object like its classes."""
+        names = [param.name for param in function.params[1:] if "_" in param.name]
+        kin = self.evaluator.hierarchy.mro(function.cls.id) if function.cls is not None else ()
+        words = {last_word(one.name) for one in kin} if len(kin) > 1 else ()
+        names += [f"{word}{end}" for word in words for end in ("", "s")]
+        return frozenset(name for name in names if len(self.program.index.files_with(name)) <= COMMON * 2)
 
     def _implicit(self, name: str) -> list[str]:
         """The last names of library calls that lead to a method of this name (`create` to `save`)."""

@@ -21,36 +21,36 @@ class OnGiven:
         self.hierarchy = evaluator.hierarchy
         self.flows = flows
         self.linker = linker
-        self._callees: dict[str, tuple[Value, ...]] = {}
-        self._registering: dict[str, frozenset[str]] = {}
+        self._callees: dict[tuple[str, str], tuple[Value, ...]] = {}
 
     def may_call(self, caller: Function, function: Function) -> bool:
         """Whether a function calls a method of a name, or of a name that it is given, that may be this function."""
-        known = self._callees.get(caller.id)
+        key = (caller.id, function.name)
+        known = self._callees.get(key)
         if known is None:
-            known = self._callees[caller.id] = self._called(caller)
+            known = self._callees[key] = self._called(caller, function.name)
         return any(self._may_be(callee, function) for callee in known)
 
     def registers(self, caller: Function, function: Function) -> bool:
         """Whether a function may register another on what it is given: `def set_up(clock): clock.add_job(digest)`."""
-        known = self._registering.get(caller.id)
-        if known is None:
-            known = self._registering[caller.id] = frozenset(
-                word
-                for site in self.flows.of(caller).sites
-                if site.call.free and self._is_registration(site)
-                for word in mentions(site.call)
-            )
-        return function.name in known
+        return any(
+            site.call.free and function.name in mentions(site.call) and self._is_registration(site)
+            for site in self.flows.of(caller).sites
+        )
 
     def _is_registration(self, site: Site) -> bool:
         names = self.linker.registrations.names
         opens = self.linker.reached(site).opens
         return any(isinstance(one.callee, Attr) and one.callee.name in names and not one.outer for one in opens)
 
-    def _called(self, caller: Function) -> tuple[Value, ...]:
-        """The callees of a function that hang on what it is given."""
-        sites = [site for site in self.flows.of(caller).sites if site.call.free]
+    def _called(self, caller: Function, name: str) -> tuple[Value, ...]:
+        """The callees of a function that hang on what it is given, in calls that mention a name or look one up.
+
+        Other calls are not linked for it: with all that they are given that leads through half of a program.
+        """
+        words = frozenset((name, "getattr"))
+        free = [site for site in self.flows.of(caller).sites if site.call.free]
+        sites = [site for site in free if not words.isdisjoint(mentions(site.call))]
         opens = [one for site in sites for one in self.linker.reached(site).opens]
         return tuple(
             dict.fromkeys(

@@ -61,6 +61,8 @@ from sendonce.program.values import (
 
 MAX_DEPTH = 7
 """Through how many project functions a test is followed."""
+MAX_TARGETS = 8
+"""A call that may run more functions than this (a hook that many classes override) is not looked into."""
 
 
 class Outcomes:
@@ -338,9 +340,10 @@ class Outcomes:
         if scene.depth >= MAX_DEPTH:
             return None
         found: list[tuple[Exit, Scene]] = []
-        any_target = False
-        for ref, names, args, *_ in self.linker.callables(self._called(call).func):
-            any_target = True
+        targets = list(self.linker.callables(self._called(call).func))
+        if not targets or len(targets) > MAX_TARGETS:
+            return None
+        for ref, names, args, *_ in targets:
             function = self.program.function(ref.id)
             flow = self.flows.of(function)
             if bool(flow.yields) is not yields:
@@ -354,7 +357,7 @@ class Outcomes:
                     continue
                 inside = Scene(h.oldest_first(exit.held), binding, scene.depth + 1, function.id)
                 found.append((exit, inside))
-        return found if any_target else None
+        return found
 
     def entering(self, value: Value, scene: Scene) -> list[tuple[Exit, Scene]] | None:
         """The exits of the `__enter__` of an object of the tree."""

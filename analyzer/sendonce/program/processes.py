@@ -7,14 +7,14 @@ from functools import cached_property
 
 from sendonce import vocabulary as v
 from sendonce.discovery import SourceFile
-from sendonce.program import held as h
 from sendonce.program.callers import Callers
 from sendonce.program.flow import Flows
-from sendonce.program.held import Held, Site
+from sendonce.program.held import Site
 from sendonce.program.link import Crossing
+from sendonce.program.mainguard import is_script
 from sendonce.program.starts import Starts
 from sendonce.program.symbols import Function, Module
-from sendonce.program.values import Call, Const, Op, Value, walk
+from sendonce.program.values import Call, Value
 
 MAX_MODULES = 600
 """How many modules are looked at for one that a web application is."""
@@ -41,7 +41,7 @@ class Processes:
 
     def way(self, site: Site) -> Way | None:
         """How every process of a web application comes to a call when it starts; None if none is known to."""
-        if _is_script(site.held):
+        if is_script(site.held):
             return None
         return self._way_to(self.program.function(site.function), MAX_DEPTH)
 
@@ -63,7 +63,7 @@ class Processes:
         if self._makes_app(function):
             return ()
         for edge in self.callers.into(function.id):
-            way = None if _is_script(edge.site.held) else self._way_to(self._around(edge.site), depth - 1)
+            way = None if is_script(edge.site.held) else self._way_to(self._around(edge.site), depth - 1)
             if way is not None:
                 return (*way, *reversed(edge.crossings))
         return None
@@ -161,12 +161,3 @@ def _is_served(entry: v.Trigger) -> bool:
 def _called(func: Value) -> Value:
     """What made a decorator: `app.get` of `app.get("/")`."""
     return func.func if isinstance(func, Call) else func
-
-
-def _is_script(held: Held | None) -> bool:
-    """Whether a point is only reached where the file itself is run: `if __name__ == "__main__"`."""
-    return any(isinstance(fact, h.Test) and fact.holds and _asks_for_main(fact.value) for fact in h.newest_first(held))
-
-
-def _asks_for_main(test: Value) -> bool:
-    return isinstance(test, Op) and test.op == "==" and any(part is Const("__main__") for part in walk(test))

@@ -25,7 +25,7 @@ from sendonce.program.senders import Senders
 from sendonce.program.starts import Start
 from sendonce.program.templates import Settled, Templates
 from sendonce.program.transactions import Transactions
-from sendonce.program.values import Attr, Call, Const, External, Item, Op, Param, Value, substitute
+from sendonce.program.values import Attr, Call, Const, External, Item, Op, Param, Union, Value, substitute
 from sendonce.program.ways import Entry, Ways
 
 MAX_SUBJECT = 60
@@ -220,6 +220,8 @@ class Summaries:
         def put(value: Value) -> Value:
             return substitute(value, binding, memo)
 
+        if not self._some_choice_fits(mail.conditions, binding):
+            return None
         guard = self.claims.bound(mail.guard, partial(self._put_in_job, binding) if enqueued else put)
         conditions: list[Condition] = []
         for condition in mail.conditions:
@@ -243,6 +245,19 @@ class Summaries:
             subject=None if mail.subject is None else put(mail.subject),
             conditions=_strongest(conditions),
         )
+
+    def _some_choice_fits(self, conditions: tuple[Condition, ...], binding: dict[Param, Value]) -> bool:
+        """Whether an argument that is one of several values can be one for which all conditions hold together."""
+        for param, value in binding.items():
+            asked = [one for one in conditions if param in one.value.free and not one.function]
+            if len(asked) > 1 and isinstance(value, Union):
+                given = [{**binding, param: option} for option in value.options]
+                if not any(all(self._may_hold(one, choice) for one in asked) for choice in given):
+                    return False
+        return True
+
+    def _may_hold(self, condition: Condition, binding: dict[Param, Value]) -> bool:
+        return self._decided(replace(condition, value=substitute(condition.value, binding))) is not False
 
     def _put_in_job(self, binding: dict[Param, Value], value: Value) -> Value:
         return substitute(value, self.claims.stability.kept(binding)) if value.free else value

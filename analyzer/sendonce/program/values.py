@@ -17,6 +17,8 @@ MAX_OPTIONS = 32
 MAX_SIZE = 400
 """A value of more parts than this is `UNKNOWN`: it would cost more than it tells."""
 
+GENERIC = "[of]"
+"""The field of `Updated` under which an object of a generic class has what its annotation says is in it."""
 KNOWN_AS = "isinstance"
 """The field of an `Updated` that changes nothing: a test told the type of the object."""
 

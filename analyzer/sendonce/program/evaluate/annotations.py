@@ -10,6 +10,7 @@ from sendonce import facts
 from sendonce.program.reader import Reader
 from sendonce.program.symbols import Class, Function, Module, own_nodes
 from sendonce.program.values import (
+    GENERIC,
     NONE,
     UNKNOWN,
     ClassRef,
@@ -21,6 +22,7 @@ from sendonce.program.values import (
     Seq,
     Some,
     Table,
+    Updated,
     Value,
     options,
     union,
@@ -103,11 +105,19 @@ class Annotations:
                     return Table((UNKNOWN,), (self.instance_of(index.items[1]),))
                 if name in _COLLECTIONS:
                     return Seq("each", (self.instance_of(first),))
-                return Some(External(dotted))
+                if name == "Awaitable" or (name == "Coroutine" and isinstance(index, Seq) and index.items):
+                    return self.instance_of(index.items[-1] if isinstance(index, Seq) and index.items else index)
+                return self._of_generic(External(dotted), first)
             case Item(base=base):
                 return self.instance_of(base)
             case _:
                 return UNKNOWN
+
+    def _of_generic(self, cls: External, argument: Value) -> Value:
+        """An object of a library's generic class, with what is in it: `Promise[Order]`, `Future[Order]`."""
+        inside = self.instance_of(argument)
+        known = any(isinstance(one, ClassRef) for one in self.evaluator.types(inside))
+        return Updated(Some(cls), GENERIC, inside) if known else Some(cls)
 
     def _one_of(self, annotations: tuple[Value, ...]) -> Value:
         found = [self.instance_of(one) for one in annotations]

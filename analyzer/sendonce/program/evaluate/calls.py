@@ -9,6 +9,7 @@ from sendonce import facts
 from sendonce.program import arguments
 from sendonce.program.evaluate.narrowing import is_instance
 from sendonce.program.getattrs import attribute_names
+from sendonce.program.held import Test
 from sendonce.program.naming import split_text
 from sendonce.program.symbols import Function, own_nodes
 from sendonce.program.values import (
@@ -181,7 +182,8 @@ class Calls:
         is_generator = isinstance(node, facts.Def) and (node.is_generator or not node.body)
         if is_generator and not function.has_decorator("contextmanager", "asynccontextmanager"):
             return call
-        value = self.evaluator.flow_of(function).returned
+        binding = arguments.bind(self.evaluator, ref, call.names, call.args)
+        value = self._given_back(function, binding)
         below = self._told_below(ref, function, value, call)
         if below is not None:
             return below
@@ -192,11 +194,28 @@ class Calls:
             return call  # what a recursive call returns says nothing that the first one does not
         self._expanded.add(ref.id)
         try:
-            found = self.filled(value, arguments.bind(self.evaluator, ref, call.names, call.args))
+            found = self.filled(value, binding)
             found = union(self._typed_return(option, function) for option in options(found))
         finally:
             self._expanded.discard(ref.id)
         return call if found is UNKNOWN else found
+
+    def _given_back(self, function: Function, binding: dict[Param, Value]) -> Value:
+        """One of the values that a function returns for what it was given."""
+        flow = self.evaluator.flow_of(function)
+        parted = flow.parted if binding else ()
+        possible = [value for value, tests in parted if not any(self._is_ruled_out(one, binding) for one in tests)]
+        if not possible or len(possible) == len(parted):
+            return flow.returned
+        known = [value for value in possible if value is not NONE]
+        return union(known) if known else NONE
+
+    def _is_ruled_out(self, test: Test, binding: dict[Param, Value]) -> bool:
+        """Whether a test cannot come out as it would have to."""
+        found = self.evaluator.resolve(substitute(test.value, binding))
+        if isinstance(found, FunctionRef | ClassRef):
+            return not test.holds
+        return isinstance(found, Const) and bool(found.value) is not test.holds
 
     def filled(self, value: Value, binding: dict[Param, Value]) -> Value:
         """What a function's value is with what the function was given."""
@@ -266,8 +285,9 @@ class Calls:
         """A returned value, or some instance of the annotated class where nothing is known of its own."""
         if isinstance(value, Unknown | Call | Attr | Item | Element) and not self.evaluator.types(value):
             annotated = self.evaluator.annotations.returned(function)
-            if annotated is not None and any(isinstance(cls, ClassRef) for cls in self.evaluator.types(annotated)):
-                return annotated
+            inside = annotated.value if isinstance(annotated, Updated) else annotated  # of a `Promise[Order]`
+            if inside is not None and any(isinstance(cls, ClassRef) for cls in self.evaluator.types(inside)):
+                return annotated or value
         return value
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sendonce import facts
 from sendonce.program import arguments
 from sendonce.program.values import (
+    GENERIC,
     UNKNOWN,
     Attr,
     Call,
@@ -60,6 +61,8 @@ class Elements:
                 return union(keys) if keys else None
             case Updated(base=inner, field="model", value=ClassRef() as model):
                 return Some(model)
+            case Updated(field=field, value=inside) if field == GENERIC:
+                return inside
             case Updated(base=inner):
                 return self._of_option(self.evaluator.resolve(inner))
             case ClassRef(id=id) if self.hierarchy.is_enum(id):

@@ -23,14 +23,14 @@ from sendonce.program.evaluate.items import Items
 from sendonce.program.evaluate.memo import Memo
 from sendonce.program.evaluate.names import Names
 from sendonce.program.evaluate.shapes import Shapes
-from sendonce.program.held import Site
+from sendonce.program.held import Site, Test
 from sendonce.program.hierarchy import Hierarchy
 from sendonce.program.models import Models
 from sendonce.program.naming import ByName
 from sendonce.program.program import Program
 from sendonce.program.services import Services
 from sendonce.program.symbols import Function
-from sendonce.program.values import Attr, Call, Const, Element, Item, Op, Text, Union, Updated, Value, text, union
+from sendonce.program.values import Attr, Call, Const, Element, Item, Op, Seq, Text, Union, Updated, Value, text, union
 
 _REDUCIBLE = frozenset((Attr, Item, Element, Call, Union, Op, Updated, Text))
 """The kinds of values that have a head to reduce: asked more often than anything else."""
@@ -47,6 +47,10 @@ class Write(Protocol):
     def value(self) -> Value: ...
 
 
+MAX_ITEMS = 60
+"""A list with more items than this is not looked into for one of them."""
+
+
 class Flow(Protocol):
     """What the evaluator asks of the walk over a function (see `flow`)."""
 
@@ -59,6 +63,8 @@ class Flow(Protocol):
     def writes(self) -> Sequence[Write]: ...
     @property
     def returned(self) -> Value: ...
+    @property
+    def parted(self) -> tuple[tuple[Value, tuple[Test, ...]], ...]: ...
     def binding(self, name: str) -> Value | None: ...
     def written(self, attr: str) -> tuple[Value, ...]: ...
 
@@ -139,11 +145,18 @@ class Evaluator:
             case Union(options=found):
                 return union(self.resolve(option) for option in found)
             case Op():
-                return operation(value, tuple(self.resolve(operand) for operand in value.operands))
+                return operation(value, tuple(self._operand(value.op, operand) for operand in value.operands))
             case Text(pieces=pieces):
                 return text(tuple(self.resolve(piece) for piece in pieces))
             case _:
                 return value
+
+    def _operand(self, op: str, operand: Value) -> Value:
+        """An operand; of a list that something is looked for in, its items are told too."""
+        found = self.resolve(operand)
+        if op in ("in", "not in") and isinstance(found, Seq) and found.kind != "each" and len(found.items) <= MAX_ITEMS:
+            return Seq(found.kind, tuple(self.resolve(item) for item in found.items))
+        return found
 
     def constant(self, value: Value) -> Const | None:
         """The constant that a value is, if it is one."""

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from sendonce.program.values import ClassRef, Const, Op, Table, Text, Value, text
+from itertools import product
+
+from sendonce.program.values import (
+    NONE,
+    ClassRef,
+    Const,
+    FunctionRef,
+    Op,
+    Seq,
+    Table,
+    Text,
+    Union,
+    Value,
+    options,
+    text,
+)
+
+_SOMETHING = (ClassRef, FunctionRef, Seq, Table, Text)
+"""Values that are not None."""
+_COMPARE = frozenset(["==", "!=", "in", "not in"])
 
 
 def operation(value: Op, operands: tuple[Value, ...]) -> Value:
     """What an operation gives for resolved operands; the operation itself where they do not tell."""
     if all(isinstance(operand, Const) for operand in operands):
         return _folded(value.op, [operand.value for operand in operands], value)  # type: ignore[attr-defined]
+    if value.op in ("is", "is not") and operands[-1] is NONE and isinstance(operands[0], _SOMETHING):
+        return Const(value.op == "is not")
+    if value.op in _COMPARE and any(isinstance(operand, Union) for operand in operands):
+        return _agreed(value, operands)
+    if value.op in ("in", "not in"):
+        return _membership(value, *operands)
     if value.op == "|" and all(isinstance(operand, Table) for operand in operands):
         return _merged(operands)
     if value.op in ("==", "!=") and all(isinstance(operand, ClassRef) for operand in operands):
@@ -21,6 +46,25 @@ def operation(value: Op, operands: tuple[Value, ...]) -> Value:
     if value.op == "+" and any(isinstance(o, Const | Text) for o in operands):
         return text(operands)
     return value
+
+
+def _agreed(value: Op, operands: tuple[Value, ...]) -> Value:
+    """What a comparison gives whichever of its alternatives an operand is; itself where that differs."""
+    found = {operation(value, one) for one in product(*map(options, operands))}
+    first = next(iter(found))
+    return first if len(found) == 1 and isinstance(first, Const) else value
+
+
+def _membership(value: Op, item: Value, container: Value) -> Value:
+    """Whether a constant is among the constants that were written out."""
+    written: tuple[Value, ...] = ()
+    if isinstance(container, Table):
+        written = container.keys
+    elif isinstance(container, Seq) and container.kind != "each":
+        written = container.items
+    if not written or not all(isinstance(one, Const) for one in (item, *written)):
+        return value
+    return Const((item in written) == (value.op == "in"))
 
 
 def _merged(tables: tuple[Value, ...]) -> Value:

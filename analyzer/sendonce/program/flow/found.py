@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from sendonce import facts
 from sendonce.program.exclusion import Exclusion
-from sendonce.program.held import Held, Site
+from sendonce.program.held import Held, Site, Test, newest_first
 from sendonce.program.symbols import Function
 from sendonce.program.values import (
     NONE,
+    Const,
+    Op,
     Param,
     Updated,
     Value,
@@ -60,12 +63,26 @@ class Flow:
     choices: dict[Value, list[tuple[Value, Value, Value]]] = field(default_factory=dict)
     """For the value of each `a if t else b`: the test and the two values."""
 
+    _parted: tuple[tuple[Value, tuple[Test, ...]], ...] | None = None
+
     @property
     def returned(self) -> Value:
         """One of the returned values (for a generator: yielded), None left out if there are others."""
         exits = self.yields or self.returns
         known = [exit.value for exit in exits if exit.value is not NONE]
         return union(known) if known else NONE
+
+    @property
+    def parted(self) -> tuple[tuple[Value, tuple[Test, ...]], ...]:
+        """The returned values with the tests of single parameters that lead to each; empty if no such test parts them.
+
+        `return partial(…)` under `if function is None:` is one, what is returned after it another.
+        """
+        if self._parted is None or not self.done:
+            exits = () if self.yields or len(self.returns) < 2 else self.returns
+            found = tuple((one.value, tuple(_tests_of_parameters(one.held))) for one in exits)
+            self._parted = found if any(tests for _, tests in found) else ()
+        return self._parted
 
     def binding(self, name: str) -> Value | None:
         """One of the values that a local variable gets; the parameter of that name; None for other names."""
@@ -95,6 +112,16 @@ class Flow:
             return ()
         first = Param(self.function.id, self.function.params[0].name)
         return tuple(write.value for write in self.writes if write.field == attr and root(write.base) is first)
+
+
+def _tests_of_parameters(held: Held | None) -> Iterator[Test]:
+    """The tests of one parameter that hold at a point: as it is, or against a constant."""
+    for fact in newest_first(held):
+        match fact:
+            case Test(value=Param() | Op(operands=(Param(),)) | Op(operands=(Param(), Const()))):
+                yield fact
+            case _:
+                pass
 
 
 def root(value: Value) -> Value:

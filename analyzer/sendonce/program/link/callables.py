@@ -120,6 +120,19 @@ class Callables:
         for option in found:
             for callee in self._callable(option, depth):
                 yield callee if len(found) == 1 else callee._replace(sure=weakest("medium", callee.sure), why="table")
+        if isinstance(value, Attr) and any(map(_is_plain_function, found)):
+            yield from self._below(value, depth)
+
+    def _below(self, attribute: Attr, depth: int) -> Iterator[Callee]:
+        """The functions that subclasses put in the place of one that stands in a class's attribute."""
+        if not self._may_be_overridden(attribute.base):
+            return
+        for cls in self.evaluator.types(attribute.base):
+            for below in (
+                self.evaluator.hierarchy.overriding(cls.id, attribute.name) if isinstance(cls, ClassRef) else ()
+            ):
+                for callee in self.callables(Attr(Some(ClassRef(below.id)), attribute.name), depth + 1):
+                    yield callee._replace(sure=weakest("medium", callee.sure), why="override")
 
     def _callable(self, option: Value, depth: int) -> Iterator[Callee]:
         match option:
@@ -141,8 +154,18 @@ class Callables:
             case Param() if self.evaluator.is_cls_param(option):
                 for cls in self.evaluator.types(option):
                     yield from self._callable(cls, depth)
+            case Attr(base=base, name=name):
+                yield from self._instance_call(option)
+                yield from self._implementations(base, name)
             case _:
                 yield from self._instance_call(option)
+
+    def _implementations(self, base: Value, name: str) -> Iterator[Callee]:
+        """The methods of subclasses where the class of an object is known, which has no such method itself."""
+        classes = [cls.id for cls in self.evaluator.types(base) if isinstance(cls, ClassRef)]
+        below = [cls for id in classes for cls in self.evaluator.hierarchy.overriding(id, name)]
+        for cls in dict.fromkeys(cls for cls in below if name in cls.methods):
+            yield Callee(FunctionRef(cls.methods[name].id, base), sure="medium", why="override")
 
     def _instance_call(self, value: Value) -> Iterator[Callee]:
         """An object with `__call__`."""
@@ -208,6 +231,13 @@ class Callables:
         yield Callee(ref, sure="medium" if others else "high", why="typed")
         for other in others:
             yield Callee(FunctionRef(other.id, ref.receiver), sure="medium", why="override")
+
+
+def _is_plain_function(value: Value) -> bool:
+    """Whether a value is a function that no object is bound to: one in a class's attribute, a static method."""
+    while isinstance(value, Call) and value.func is External("builtins.staticmethod") and value.args:
+        value = value.args[-1]
+    return isinstance(value, FunctionRef) and value.receiver is None
 
 
 def _may_be_in(module: str, home: str) -> bool:

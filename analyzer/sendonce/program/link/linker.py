@@ -109,7 +109,7 @@ class Linker:
             given = [site for site in (*flow.sites, *flow.hidden) if site.call.free]
             found = [one for site in given for one in self.reached(site).opens]
             self._depth -= 1
-            self._opens[function.id] = tuple(found[:MAX_OPEN])
+            self._opens[function.id] = tuple(sorted(found, key=lambda one: len(one.outer))[:MAX_OPEN])
             if len(found) > MAX_OPEN:
                 self._many.add(function.id)
         return self._opens[function.id]

@@ -12,6 +12,7 @@ from sendonce.program import arguments
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.link import Edge, Linker
+from sendonce.program.mainguard import is_script
 from sendonce.program.namedjobs import JobDecorators
 from sendonce.program.reader import Reader
 from sendonce.program.starts.attributes import Attributes
@@ -37,6 +38,7 @@ class Starts:
         self.packs = evaluator.packs
         self.linker = linker
         self.registry = registry
+        self.flows = flows
         self.details = Details(evaluator)
         self.attributes = Attributes(linker, registry, self.details)
         self.classes = ClassMethods(linker, registry, self.details, self.attributes)
@@ -151,7 +153,12 @@ class Starts:
         return Start(trigger, function.id, (), own)
 
     def _framework_kind(self, function: Function) -> TriggerKind:
-        """The kind of trigger that a class of a framework is, for public methods that no entry names (own actions)."""
+        """The kind of trigger that a class of a framework is, for public methods that no entry names (own actions).
+
+        What a file does only if it is run itself is a command.
+        """
+        if isinstance(function.node, facts.ModuleFacts):
+            return "command" if any(is_script(site.held) for site in self.flows.of(function).sites) else "unknown"
         if function.cls is None or not function.is_method or function.name.startswith("_"):
             return "unknown"
         for base in self.evaluator.hierarchy.external_bases(function.cls.id):

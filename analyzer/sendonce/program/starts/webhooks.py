@@ -27,6 +27,7 @@ class Webhooks:
         self.program = linker.program
         self.packs = linker.packs
         self.flows = flows
+        self._known: dict[str, frozenset[int]] = {}
 
     def marked(self, start: Start) -> Start:
         """A controller with the signs of a webhook is one."""
@@ -43,11 +44,10 @@ class Webhooks:
         words = set(_words(names))
         joined = names.lower()
         weak = strong = managed = False
-        nearby = tuple(self._nearby(function))
+        checking = self._checking(function)
         gates = tuple(self._gates(function, start))
-        for _, entry in self.packs.webhooks:
-            signed = not entry.signs or self._signs(nearby, entry)
-            if self._verifies(gates, entry) or (signed and self._verifies(nearby, entry)):
+        for number, (_, entry) in enumerate(self.packs.webhooks):
+            if number in checking or self._verifies(gates, entry):
                 return True
             if not entry.verifies and self._signs(gates, entry):
                 return True
@@ -56,6 +56,17 @@ class Webhooks:
             weak = weak or bool(words & {word.lower() for word in entry.weak_words})
             managed = managed or self._is_managed(function, start, entry)
         return (strong and not managed) or (weak and self._is_exempt(function))
+
+    def _checking(self, function: Function) -> frozenset[int]:
+        """The numbers of the entries whose checks a handler makes: asked once where many classes inherit it."""
+        if function.id not in self._known:
+            nearby = tuple(self._nearby(function))
+            self._known[function.id] = frozenset(
+                number
+                for number, (_, entry) in enumerate(self.packs.webhooks)
+                if self._verifies(nearby, entry) and (not entry.signs or self._signs(nearby, entry))
+            )
+        return self._known[function.id]
 
     def _verifies(self, nearby: tuple[Function, ...], entry: v.Webhook) -> bool:
         headers = {_plain(header) for header in entry.headers}
