@@ -632,3 +632,28 @@ def test_a_dict_of_fields_that_is_changed_on_some_branch(tmp_path: Path) -> None
     files = {**ALCHEMY, "shop/models.py": models}
     assert is_guarded(tmp_path / "a", code.replace("{0}", "True"), files)
     assert not is_guarded(tmp_path / "b", code.replace("{0}", "False"), files)
+
+
+def test_a_token_that_is_drawn_behind_a_dict_of_fields(tmp_path: Path) -> None:
+    code = """
+        import secrets
+        from dataclasses import asdict, dataclass
+        from sqlalchemy.orm import Session
+        from .mail import mail
+        from .models import Sent
+
+        @dataclass
+        class Given:
+            key: str
+
+        def save(session, data):
+            session.add(Sent(**asdict(data)))
+            session.commit()
+
+        def run(session: Session, pk):
+            save(session, Given(key={0}))
+            mail()
+    """
+    files = {**ALCHEMY, "shop/models.py": GIVEN.replace("{0}", "unique=True")}
+    assert is_guarded(tmp_path / "a", code.replace("{0}", 'f"receipt {pk}"'), files)
+    assert not is_guarded(tmp_path / "b", code.replace("{0}", "secrets.token_urlsafe()"), files)

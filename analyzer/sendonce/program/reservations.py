@@ -32,6 +32,7 @@ from sendonce.program.values import (
     Value,
     options,
     substitute,
+    walk,
 )
 
 Part = tuple[str, Value]
@@ -228,7 +229,7 @@ class Reservations:
         drawn = frozenset(name for name, value in given.fields.items() if self.stability.fresh(value) is not None)
         names = None if given.whole else frozenset(given.fields)
         cover = self.uniques.cover(model, names, drawn)
-        if names is not None and given.open and cover.answer in ("no", "unknown"):
+        if names is not None and given.open and cover.answer in ("no", "unknown") and not self._draws(base):
             cover = self.uniques.cover(model, names | self.uniques.required(model), drawn)
             base = replace(base, confidence="medium")
         answer, covered = cover.answer, cover.fields
@@ -263,6 +264,14 @@ class Reservations:
             assumes=(*base.assumes, *_assumed(answer, name, shown)),
             flaw=flaw,
         )
+
+    def _draws(self, base: Reservation) -> bool:
+        """Whether something among the fields that a row is given from elsewhere is drawn anew by each run."""
+        made = base.row or base.call
+        pairs = zip(made.names, made.args, strict=True) if made is not None else ()
+        given = [value for name, value in pairs if name == "**"]
+        parts = [part for value in given for one in (value, self.evaluator.resolve(value)) for part in walk(one)]
+        return self.stability.any_unstable(part for part in parts if isinstance(part, Call))
 
     def _is_fresh(self, value: Value) -> bool:
         """Whether a value is, or holds the key of, a row that this run has made: no other run has that key."""
