@@ -30,6 +30,7 @@ class Program:
         self.cuts = Cuts()
         self._read_facts = read_facts
         self._modules: dict[str, Module | None] = {}
+        self._in_turn: list[Module] = []
         self._functions: dict[str, Function] = {}
         self._classes: dict[str, Class] = {}
 
@@ -58,7 +59,8 @@ class Program:
         """The symbols of a file; None if it cannot be parsed."""
         if file.path not in self._modules:
             found = self._read_facts(file)
-            self._modules[file.path] = None if found is None else self._build(file, found)
+            module = self._modules[file.path] = None if found is None else self._build(file, found)
+            self._in_turn.extend(() if module is None else (module,))
         return self._modules[file.path]
 
     def _build(self, file: SourceFile, module_facts: facts.ModuleFacts) -> Module:
@@ -83,6 +85,10 @@ class Program:
         for _, module in sorted(self._modules.items()):
             if module is not None:
                 yield module
+
+    def parsed_after(self, number: int) -> list[Module]:
+        """The modules parsed after the first ones, as many as `number`, in the order in which they were asked for."""
+        return self._in_turn[number:]
 
     # -------------------------------------------------------------- definitions
 

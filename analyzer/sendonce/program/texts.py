@@ -14,14 +14,15 @@ class TextNames:
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
         self._constants: dict[str, tuple[str, str]] = {}
-        self._read: set[str] = set()
+        self._read = 0
+        """How many of the modules were looked through."""
 
     def constant(self, text: str) -> str | None:
         """The name of the constant (in capitals) that holds this text; by path where there are several."""
-        for module in self.evaluator.program.parsed():
-            if module.path not in self._read:
-                self._read.add(module.path)
-                self._collect(module)
+        new = self.evaluator.program.parsed_after(self._read)
+        self._read += len(new)
+        for module in new:
+            self._collect(module)
         found = self._constants.get(text)
         return None if found is None else found[1]
 
