@@ -41,10 +41,16 @@ from celery import shared_task
 from django.core.cache import cache
 from django.core.mail import send_mail
 from django.db import IntegrityError, transaction
+from django.db.models import TextChoices
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from .helpers import *
 from .models import Note, Order
+
+class State(TextChoices):
+    TOLD = "told"
+    VOID = "void"
+
 
 TOLD = {}
 NAMES = {"a@x.example"}
@@ -81,6 +87,17 @@ def remember(order):
     Note.objects.create(order=order, kind="told")
 
 
+def take(order):
+    passed = (timezone.now() - order.told_at).total_seconds()
+    order.tokens = min(1, order.tokens + passed / 3600)
+    order.tokens -= 0.1
+    if order.tokens < 0:
+        return False
+    order.told_at = timezone.now()
+    order.save()
+    return True
+
+
 @contextmanager
 def marking(order):
     yield
@@ -107,6 +124,11 @@ SILENT = {
         return
     order.told_at = timezone.now()
     order.save()
+    tell(order)
+""",
+    "a bucket that a helper empties and fills": """
+    if not take(order):
+        return
     tell(order)
 """,
     "a number of rows in a while": """
@@ -214,6 +236,14 @@ FAULTY = {
     "a state": (
         '    if order.state in ("new", "late"):',
         '\n        tell(order)\n        order.state = "done"\n        order.save()\n',
+    ),
+    "a state that is looked up": (
+        "    if order.state != State.TOLD:",
+        "\n        order.state = State[order.kind.upper()]\n        order.save()\n        tell(order)\n",
+    ),
+    "one state or another": (
+        "    if order.state != State.TOLD:",
+        "\n        order.state = State.TOLD if order.kind else State.VOID\n        order.save()\n        tell(order)\n",
     ),
     "a clock": (
         "    if order.told_at and timezone.now() - order.told_at < LIMIT:",
@@ -325,6 +355,70 @@ def note(request):
 
 urlpatterns = [path("note/", note)]
 """,
+    "a form that adds an error": """
+from django import forms
+from django.core.mail import send_mail
+from django.urls import path
+from .models import Note
+
+
+class NoteForm(forms.Form):
+    kind = forms.CharField()
+
+    def __init__(self, *args, order, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.order = order
+
+    def clean(self):
+        kind = self.cleaned_data.get("kind")
+        if kind is not None:
+            noted = Note.objects.filter(order=self.order, kind=kind)
+            if noted.exists():  # test
+                self.add_error("kind", "again")
+
+    def save(self):
+        note = Note.objects.create(order=self.order, kind=self.cleaned_data["kind"])
+        send_mail("Noted", "text", None, [note.order.email])
+
+
+def note(request):
+    form = NoteForm(request.POST, order=request.order)
+    if form.is_valid():
+        form.save()
+
+
+urlpatterns = [path("note/", note)]
+""",
+    "a validator that looks at one item after another": """
+from django.core.mail import send_mail
+from django.urls import path
+from rest_framework import generics, serializers
+from .models import Note
+
+
+class NotesSerializer(serializers.Serializer):
+    def validate_kinds(self, value):
+        for kind in value:
+            self.refuse_again(kind)  # test
+        return value
+
+    def refuse_again(self, kind):
+        if Note.objects.filter(kind=kind).exists():
+            raise serializers.ValidationError("again")
+
+    def create(self, validated_data):
+        for kind in validated_data["kinds"]:
+            note = Note.objects.create(order=validated_data["order"], kind=kind)
+            send_mail("Noted", "text", None, [note.order.email])
+        return note
+
+
+class Notes(generics.CreateAPIView):
+    serializer_class = NotesSerializer
+
+
+urlpatterns = [path("note/", Notes.as_view())]
+""",
     "the validation of a serializer": """
 from django.core.mail import send_mail
 from django.urls import path
@@ -359,6 +453,46 @@ def test_what_a_validator_asks(text: str, tmp_path: Path) -> None:
     files = {"shop/__init__.py": "", "shop/models.py": models, "shop/views.py": text}
     found = findings(files, tmp_path, "SO301", "SO302", "SO303")
     assert [(one.code, one.place.line) for one in found] == [("SO303", line_of(text, "# test"))]
+
+
+def test_a_method_that_only_looks_like_a_validator(tmp_path: Path) -> None:
+    text = FORMS["the validation of a serializer"].replace(
+        "def validate(self, attrs):", "def validate_order(self, attrs):"
+    )
+    text = text.replace(
+        "    def create(", "    def update(self, row, data):\n        self.validate_order(data)\n\n    def create("
+    )
+    models = MODELS.replace('unique_together = ("order", "kind")', "pass")
+    files = {"shop/__init__.py": "", "shop/models.py": models, "shop/views.py": text}
+    assert [one.code for one in findings(files, tmp_path, "SO301", "SO303")] == ["SO301"]
+
+
+SESSION_KEYS = """
+import secrets
+from django.core.mail import send_mail
+from django.core.signing import TimestampSigner
+from django.urls import path
+
+
+def kept(request, key):
+    if key not in request.session:
+        return None
+    return TimestampSigner().unsign(request.session[key])
+
+
+def code(request):
+    if not kept(request, "code"):  # test
+        request.session["code"] = TimestampSigner().sign(secrets.token_hex())
+        send_mail("Your code", "text", None, [request.user.email])
+
+
+urlpatterns = [path("code/", code)]
+"""
+
+
+def test_a_value_of_the_session_that_a_library_opens(tmp_path: Path) -> None:
+    found = findings({"shop/__init__.py": "", "shop/views.py": SESSION_KEYS}, tmp_path, "SO301", "SO303")
+    assert [(one.code, one.place.line) for one in found] == [("SO303", line_of(SESSION_KEYS, "# test"))]
 
 
 SESSIONS = """

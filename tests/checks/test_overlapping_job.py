@@ -81,6 +81,13 @@ FAULTY = {
         tell(letter)
         Note.objects.create(letter=letter, kind="told")
 """,
+    "rows of rows, asked for one by one": """
+    for visit in Visit.objects.filter(text="open"):
+        letters = Letter.objects.filter(visit=visit, told_at=None).order_by("pk")  # here
+        for letter in letters.iterator():
+            tell(letter)
+            letter.mark_told()
+""",
     "SQL text": """
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, email FROM shop_letter WHERE told = false")  # here

@@ -208,6 +208,30 @@ def test_a_save_that_is_overridden(before: str, test: str, wanted: int, tmp_path
     assert [one.place.line for one in found] == [line_of(MODELS.replace("{save}", save), "# here")] * wanted
 
 
+def test_the_ways_through_the_callback_are_told_of_once(tmp_path: Path) -> None:
+    save = "\n    def save(self, *args, **kwargs):\n        super().save(*args, **kwargs)\n        tell(self)  # here\n"
+    views = """
+from django.urls import path
+from .models import Berth
+
+
+def add(request):
+    Berth.objects.create(email=request.POST["email"], length=3)
+
+
+def move(request, pk):
+    berth = Berth.objects.get(pk=pk)
+    berth.free = False
+    berth.save()
+
+
+urlpatterns = [path("add/", add), path("<int:pk>/move/", move)]
+"""
+    found = findings({**project("", save), "port/views.py": views}, tmp_path, "SO105", "SO301")
+    loud = [(one.code, one.place.line) for one in found if one.severity != "note"]
+    assert loud == [("SO105", line_of(MODELS.replace("{save}", save), "# here"))]
+
+
 def test_an_event_of_sqlalchemy(tmp_path: Path) -> None:
     hooks = """
 from sqlalchemy import event, inspect

@@ -40,6 +40,13 @@ SILENT = {
         tell(letter)
         letter.mark_told()
 """,
+    "rows made in another loop": """
+    for visit in Visit.objects.filter(letter=letter):
+        Note.objects.create(letter=visit.letter, kind="told")
+        tell(visit.letter)
+    for number in PHONES:
+        Note.objects.create(letter=letter, kind=number)
+""",
 }
 FAULTY = {
     "a mail and a text": """

@@ -886,6 +886,30 @@ WEBHOOKS = {
         """,
         {"controller shop.views.Create.form_valid"},
     ),
+    "super() in a mixin never means a method of a class below it": (
+        """
+        --- shop/views.py
+        from django.urls import path
+        from django.views.generic import FormView, UpdateView
+        from .mail import receipt
+
+        class Checked:
+            def form_valid(self, form):
+                return super().form_valid(form)
+
+        class Edit(Checked, UpdateView):
+            def form_valid(self, form):
+                return super().form_valid(form)
+
+        class Create(Checked, FormView):
+            def form_valid(self, form):
+                receipt(form)
+                return super().form_valid(form)
+
+        urlpatterns = [path("edit/", Edit.as_view()), path("create/", Create.as_view())]
+        """,
+        {"controller shop.views.Create.form_valid"},
+    ),
     "a page of the admin with a route of its own": (
         """
         --- shop/admin.py

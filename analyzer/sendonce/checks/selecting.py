@@ -26,9 +26,9 @@ def runs(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Run]:
     """The scheduled runs, in the order of the paths."""
     for path in analysis.paths:
         if path.trigger.kind == "cron" and is_open(path) and path not in explained:
-            selection = analysis.selections.on(path)
-            if selection is not None:
-                yield Run(path, selection, analysis.selections.consumed(path, selection))
+            taken = analysis.selections.taken(path)
+            if taken is not None:
+                yield Run(path, *taken)
 
 
 def is_alone(analysis: Analysis, path: Path) -> bool:

@@ -28,6 +28,7 @@ def order_saved(sender, instance, created, **kwargs):
 `created`, `_state.adding` or an absent primary key dominates the send; so does a comparison with the old value (read
 from the store, kept by another hook, or kept by a tracker), a test of `update_fields`, or a reservation. So does a
 test of a mark that the callback itself writes: that is a check and a later write, not every save.
+The mail is told of once: SO301 is silent on every way through such a callback.
 
 ## Repair by framework
 Django: `if created`, or keep the old value in `from_db()` or `pre_save` and compare; django-model-utils has
@@ -37,6 +38,7 @@ Django: `if created`, or keep the old value in `from_db()` or `pre_save` and com
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sendonce.checks.base import Fault, Rule, by_place, fault, named, send_place
 from sendonce.findings import Place, Related, Severity
@@ -59,7 +61,8 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     ]
     every = [path for path in found if not _is_told(analysis, changes, path)]
     for place, paths in by_place(every, _leaves).items():
-        yield _fault(analysis, place, paths)
+        one = _fault(analysis, place, paths)
+        yield replace(one, explains=one.explains | _through(analysis, paths))
 
 
 def _is_told(analysis: Analysis, changes: Changes, path: Path) -> bool:
@@ -85,6 +88,16 @@ def _asked(analysis: Analysis, fact: h.Fact) -> Iterator[str]:
             yield from (test.field for test in analysis.claims.reservations.conditions.tests(call))
 
 
+def _through(analysis: Analysis, paths: list[Path]) -> frozenset[Path]:
+    """The ways of other triggers that save the row and so come to the same mail."""
+    ways = {(path.start.function, path.mail.provider.site, path.send) for path in paths}
+    return frozenset(
+        path
+        for path in analysis.paths
+        if any((function, path.mail.provider.site, path.send) in ways for function in path.functions())
+    )
+
+
 def _leaves(path: Path) -> Place:
     """The call in the callback that leads to the send."""
     inside = (site for site in path.sites() if site.function == path.start.function)
@@ -108,4 +121,4 @@ def _fault(analysis: Analysis, place: Place, paths: list[Path]) -> Fault:
     return fault(analysis, (CODE, NAME), paths, place, callback, severity, message, help, related)
 
 
-RULE = Rule(CODE, NAME, __doc__, check)
+RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))

@@ -271,7 +271,7 @@ class Conditions:
         return read and _is_step(test.field, new)
 
 
-def _mentions(value: Value, field: str) -> bool:
+def mentions_field(value: Value, field: str) -> bool:
     """Whether a value is made of a field: `F("version")`, `row.version`."""
     names = (
         part.name if isinstance(part, Attr) else part.value if isinstance(part, Const) else "" for part in walk(value)

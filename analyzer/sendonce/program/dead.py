@@ -104,7 +104,7 @@ class DeadGuards:
 
     def _never_saved(self, path: Path, mark: Mark, checks: tuple[Check, ...], site: Site) -> Iterator[Dead]:
         """A tested flag that is set on a loaded row which nothing stores afterwards."""
-        waiting = [check.place for check in checks if self.memory.checks.changed(check, mark.written)]
+        waiting = [check.place for check in checks if self.memory.aftermath.changed(check, mark.written)]
         if not waiting or not mark.written.spot.owner or not self._is_loaded_here(mark, site):
             return
         if not any(self._stores(other, mark) for other in self._later(path, mark, site)):

@@ -48,10 +48,14 @@ class Effects:
                 yield place_of(other)
 
     def to_all(self, site: Site, mark: Mark) -> bool:
-        """Whether a mark is written once behind a loop of mails."""
+        """Whether a mark is written once behind a loop of mails, or behind it for each of the same items."""
         inside = set(map(id, h.newest_first(mark.held)))
         loops = [fact for fact in h.blocks(site.held) if isinstance(fact, h.Loop) and id(fact) not in inside]
-        return mark.after and bool(loops) and not _is_swallowed(site.held, mark.held)
+        if not mark.after or not loops or _is_swallowed(site.held, mark.held):
+            return False
+        around = _loops(site.held)
+        own = [fact for fact in h.blocks(mark.held) if isinstance(fact, h.Loop) and id(fact) not in around]
+        return all(fact.over in {loop.over for loop in loops} for fact in own)
 
     def _reaches(self, call: Call, depth: int) -> bool:
         """Whether a call makes a request to another service, itself or in the functions of the tree that it runs."""

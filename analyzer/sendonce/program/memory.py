@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sendonce.findings import Confidence, weakest
+from sendonce.program import held as h
+from sendonce.program.aftermath import Aftermath
 from sendonce.program.evaluate import Evaluator
 from sendonce.program.flow import Flows
 from sendonce.program.held import Site
@@ -52,6 +54,7 @@ class Memory:
         self._guards: dict[Path, tuple[Guarding, ...]] = {}
         self.spots = Spots(evaluator, outcomes.reservations)
         self.reads = StoredReads(self.spots)
+        self.aftermath = Aftermath(evaluator, self.reads.conditions)
         self.checks = Checks(evaluator, flows, outcomes, self.reads)
         self.writes = Writes(evaluator, flows, linker, StoredWrites(self.spots))
 
@@ -97,8 +100,9 @@ class Memory:
             for check in self.before(path, site):
                 for other, marked in enumerate(sites):
                     for mark in self.around(path, marked):
-                        changes = self._follows(mark, other, check, level) and self.checks.changed(check, mark.written)
-                        if not changes or self._is_local(mark, site):
+                        if not self._follows(mark, other, check, level) or _is_of_others(mark, marked):
+                            continue
+                        if not self.aftermath.changed(check, mark.written) or self._is_local(mark, site):
                             continue
                         flow = self.flows.of(self.evaluator.program.function(marked.function))
                         if not flow.exclusive(mark.held, marked.held):  # else its run goes another way than the mail
@@ -131,6 +135,15 @@ class Memory:
         """What is written after the mail has gone, innermost function first."""
         for site in reversed(levels(path)):
             yield from ((site, mark) for mark in self.around(path, site) if mark.after)
+
+
+def _is_of_others(mark: Mark, site: Site) -> bool:
+    """Whether rows are made in another loop than the one that mails, over other items."""
+    if mark.written.spot.kind != "row":
+        return False
+    around = [block for block in h.blocks(site.held) if isinstance(block, h.Loop)]
+    own = [block for block in h.blocks(mark.held) if isinstance(block, h.Loop) and block not in around]
+    return bool(around) and any(block.over not in {loop.over for loop in around} for block in own)
 
 
 def levels(path: Path) -> list[Site]:

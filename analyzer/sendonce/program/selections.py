@@ -79,6 +79,15 @@ class Selections:
 
     def on(self, path: Path) -> Selection | None:
         """The outermost selection whose rows a path mails."""
+        return next(self.nested(path), None)
+
+    def taken(self, path: Path) -> tuple[Selection, Consumed] | None:
+        """The outermost selection that a run takes rows out of, else the outermost; with what it does to the rows."""
+        found = [(selection, self.consumed(path, selection)) for selection in self.nested(path)]
+        return next((one for one in found if one[1].marks), found[0] if found else None)
+
+    def nested(self, path: Path) -> Iterator[Selection]:
+        """The selections whose rows a path mails, outermost first: a loop over rows may stand in another one."""
         env: dict[Param, Value] = {}
         for site in levels(path):
             passed = h.oldest_first(site.held)
@@ -87,24 +96,23 @@ class Selections:
                     over = self.reads.ran(fact.over, passed[:index]) or fact.over
                     found = self._selected(over, fact, site, env)
                     if found is not None:
-                        return found
+                        yield found
             found = self._handed(path, site, env)
             if found is not None:
-                return found
-        return None
+                yield found
 
     def _handed(self, path: Path, site: Site, env: dict[Param, Value]) -> Selection | None:
         """The selection whose rows, one by one, are arguments of a call or job on a path; notes what it is given."""
+        found: Selection | None = None
         for crossing in path.crossings():
             if crossing.site is not site:
                 continue
             for param, value in crossing.binding.items():
                 env[param] = substitute(value, env)
                 for part in walk(value):
-                    found = self._selected(part.base, None, site, env) if isinstance(part, Element) else None
-                    if found is not None:
-                        return found
-        return None
+                    if found is None and isinstance(part, Element):
+                        found = self._selected(part.base, None, site, env)
+        return found
 
     def _selected(self, over: Value, loop: h.Loop | None, site: Site, env: dict[Param, Value]) -> Selection | None:
         put = substitute(over, env)
@@ -114,10 +122,23 @@ class Selections:
         for query in self._queries(whole, MAX_DEPTH):
             tests = tuple(self._tests(query))
             if tests:
-                asked = _asked(over if not isinstance(over, Param) else put, site, loop)
+                made = self._made(query)
+                query = made if isinstance(made, Call) else query
+                asked = _asked(self._made(over if not isinstance(over, Param) else put), site, loop)
                 inner = (Place(*query.at),)
                 return Selection(query, asked, site, tests, self._owner(query), inner)
         return None
+
+    def _made(self, value: Value) -> Value:
+        """A query where it was made: `rows` of `rows.iterator()`, which asks for nothing more."""
+        while isinstance(value, Call) and isinstance(value.func, Attr) and isinstance(value.func.base, Call):
+            base = value.func.base
+            if base.at[:2] == value.at[:2] or not base.at[0] or not self._is_query(base):
+                break
+            if len(list(self._tests(base))) != len(list(self._tests(value))):
+                break
+            value = base
+        return value
 
     def _groups(self, query: Call) -> bool:
         """Whether a query gives the values that its rows have, each once: rows are then what a mail tells of."""

@@ -114,7 +114,7 @@ class StoredReads:
         if not any(True for _ in self._project(call)):
             plainly = isinstance(call.func, External) and call.func.dotted.startswith("builtins.")
             found = (read for arg in call.args for read in self.read(arg, depth - 1))
-            yield from (read for read in found if plainly or read.spot.kind == "field")
+            yield from (read for read in found if plainly or read.spot.kind == "field" or _is_of_object(read))
 
     def _project(self, call: Call) -> Iterator[Value]:
         for option in options(self.evaluator.resolve(call.func)):
@@ -196,6 +196,11 @@ class StoredReads:
         """Whether a collection is one that the run fills itself: what it is asked for tells nothing of earlier runs."""
         found = options(self.evaluator.resolve(collection))
         return any(isinstance(one, Param | Updated) or self.spots.is_collection(one) for one in found)
+
+
+def _is_of_object(read: Read) -> bool:
+    """Whether an entry is one of a mapping that an object holds (`request.session["code"]`)."""
+    return read.spot.kind == "entry" and isinstance(read.part, Item) and isinstance(read.part.base, Attr)
 
 
 _LOOKS = frozenset(["exists", "is_file", "is_dir", "isfile"])

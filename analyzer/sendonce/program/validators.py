@@ -31,13 +31,19 @@ class Validators:
                 if isinstance(value, ClassRef):
                     yield from self._of_class(self.program.cls(value.id), None)
 
+    def refuses(self, call: Call) -> bool:
+        """Whether a validator refuses by a call of a method of its own (`self.add_error(…)`)."""
+        return isinstance(call.func, Attr) and any(call.func.name in entry.refuses for entry in self._entries)
+
     def _of_class(self, cls: Class, function: Function | None) -> Iterator[tuple[ClassRef, Function]]:
         bases = frozenset(self.evaluator.hierarchy.external_bases(cls.id))
         entries = [entry for entry in self._entries if not bases.isdisjoint(entry.bases)]
         if function is not None and any(_is_one(entry, function.name) for entry in entries):
             return
-        for name in sorted({name for one in self.evaluator.hierarchy.mro(cls.id) for name in one.methods}):
-            if any(_is_one(entry, name) for entry in entries):
+        methods = [method for one in self.evaluator.hierarchy.mro(cls.id) for method in one.methods.values()]
+        for name in sorted({method.name for method in methods}):
+            own = any(name in method.words for method in methods if method.name != name)  # the class calls it itself
+            if not own and any(_is_one(entry, name) for entry in entries):
                 method = self.program.method(self.evaluator.hierarchy.mro(cls.id), name)
                 if method is not None:
                     yield ClassRef(cls.id), method

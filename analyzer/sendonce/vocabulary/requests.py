@@ -13,6 +13,8 @@ class Validation(Entry, frozen=True, kw_only=True):
     """Their names; `*` is a wildcard at the end."""
     asked: tuple[str, ...] = ()
     """Methods of the library that run them (`is_valid`)."""
+    refuses: tuple[str, ...] = ()
+    """Methods of the library by which they refuse without raising (`add_error`)."""
 
 
 class Answer(Entry, frozen=True, kw_only=True):

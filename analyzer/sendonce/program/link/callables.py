@@ -117,8 +117,11 @@ class Callables:
             return
         resolved = self.evaluator.resolve(value)
         found = options(resolved)
+        by_super = isinstance(value, Attr) and isinstance(value.base, Super)
         for option in found:
-            for callee in self._callable(option, depth):
+            # `super()` passes the methods of classes below by.
+            exact = [Callee(option)] if by_super and isinstance(option, FunctionRef) else []
+            for callee in exact or self._callable(option, depth):
                 yield callee if len(found) == 1 else callee._replace(sure=weakest("medium", callee.sure), why="table")
         if isinstance(value, Attr) and any(map(_is_plain_function, found)):
             yield from self._below(value, depth)
