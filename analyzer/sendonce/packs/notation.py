@@ -35,7 +35,7 @@ _ARGUMENTS = """
     template template_id subject text recipient message key url body request source HttpClient.headers base
     handler detail when name bound schedule job args kwargs function on items signal sender object uid then expiry
     Repeat.limit only Unique.names Repeat.names model statement partial Claim.fields Store.fields arguments to back
-    Unique.optional milliseconds moments later
+    Unique.optional milliseconds moments later loaded
     status defers spares silent weak register_key register_name factory shares Approval.names
 """
 _FREE = """
@@ -45,6 +45,7 @@ _FREE = """
     rounds
     Setting.names correlation Log.event Log.recipient entity what addresses modules by every asked nested
     mappings named
+    refuses
 """
 _NOTATIONS: dict[str, Notation] = {
     **dict.fromkeys(_FREE.split(), "free"),

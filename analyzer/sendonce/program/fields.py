@@ -11,6 +11,7 @@ from sendonce.program.collections import collection_of
 from sendonce.program.constraints import plain
 from sendonce.program.constructed import constructor
 from sendonce.program.evaluate import Evaluator
+from sendonce.program.forms import Forms
 from sendonce.program.symbols import Class
 from sendonce.program.values import (
     UNKNOWN,
@@ -79,6 +80,7 @@ class Fields:
         self.evaluator = evaluator
         self.program = evaluator.program
         self.packs = evaluator.packs
+        self.forms = Forms(evaluator)
 
     def chain(self, value: Value) -> Iterator[Call]:
         """The calls of a chain (`a(x).b(y).c()`), outermost first."""
@@ -284,7 +286,9 @@ class Fields:
         is_open = False
         for name, value in zip(call.names, call.args, strict=True):
             if name == "**":
-                for table in arguments.joined(self.evaluator, value):
+                handed = self.forms.handed(value)
+                found.update(dict.fromkeys(sorted(handed), UNKNOWN))
+                for table in () if handed else arguments.joined(self.evaluator, value):
                     if isinstance(table, Table):
                         found.update(_entries(table))
                     is_open |= not isinstance(table, Table) or any(not isinstance(key, Const) for key in table.keys)

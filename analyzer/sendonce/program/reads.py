@@ -246,7 +246,6 @@ def _in_loop(held: h.Held | None) -> bool:
     return any(isinstance(block, h.Loop) for block in h.blocks(held))
 
 
-
 def _is_split(test: h.Test, branch: tuple[h.Fact, ...], branches: tuple[tuple[h.Fact, ...], ...]) -> bool:
     """Whether a test only parts the branches: it was made on the way into another as well."""
     return any(

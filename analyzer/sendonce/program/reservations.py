@@ -22,6 +22,7 @@ from sendonce.program.matching import Matched, Matching
 from sendonce.program.stability import Stability
 from sendonce.program.uniques import Uniques
 from sendonce.program.values import (
+    UNKNOWN,
     Attr,
     Call,
     ClassRef,
@@ -208,19 +209,42 @@ class Reservations:
         made = self.fields.made(row)
         model = None if made is None else self.evaluator.resolve(made.func)
         if made is None or not isinstance(model, ClassRef):
-            return None
+            return self._form_row(row, matched)
         base = Reservation(made.at[0], made.at[1], "", "", "", inside=True, stored=True, call=made, row=made)
         if matched is not None:
             base = replace(base, path=matched.run.at[0], line=matched.run.at[1], call=matched.run)
         return self._covered(self.fields.of_row(row), model, frozenset(), base)
 
+    def _form_row(self, row: Value, matched: Matched | None) -> Reservation | None:
+        """The reservation of a row that a form has made without saving it (`commit=False`)."""
+        for option in options(self.evaluator.resolve(row)):
+            while isinstance(option, Updated):
+                option = option.base
+            entries = self.evaluator.lookup(self.packs.claims, option.func) if isinstance(option, Call) else ()
+            for _, entry in entries:
+                if isinstance(option, Call) and entry.declared and matched is not None:
+                    at = matched.run.at
+                    return self._of_form(entry, option, Reservation(at[0], at[1], "", "", "", inside=True, stored=True))
+        return None
+
     def _unique(self, matched: Matched, base: Reservation) -> Reservation | None:
         """An insert that a unique constraint lets only one run make."""
         if not self.fields.is_filled(matched.entry, matched.call):
             return None
+        if matched.entry.declared:
+            return self._of_form(matched.entry, matched.call, base)
         given = self.fields.given(matched.entry, matched.call, matched.run)
         target = self.fields.conflict_target(matched.entry, matched.call, matched.run)
         return self._covered(given, self.fields.model(matched.call), target, base)
+
+    def _of_form(self, entry: v.Claim, call: Call, base: Reservation) -> Reservation | None:
+        """The new row of a form or serializer."""
+        names = self.fields.forms.filled(entry, call)
+        if not names:
+            return None
+        return self._covered(
+            Given(dict.fromkeys(sorted(names), UNKNOWN)), self.fields.forms.model(entry, call), frozenset(), base
+        )
 
     def _covered(
         self, given: Given, model: Model | None, target: frozenset[str], base: Reservation

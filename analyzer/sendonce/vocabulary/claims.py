@@ -38,6 +38,11 @@ class Claim(Entry, frozen=True, kw_only=True):
     """Keyword arguments that are no fields of the claim (`defaults`)."""
     fields: tuple[str, ...] = ()
     """Arguments that hold the fields as a dict or an object; by default the keyword arguments."""
+    declared: str = ""
+    """Where the class of a form or serializer names the fields that it fills (`Meta/fields`).
+    `fields` is the argument that holds the form, where it is not the receiver."""
+    loaded: tuple[str, ...] = ()
+    """With `declared`: arguments of its constructor with which it changes a row that is there."""
     results: dict[str, Win] = {}
     """Attributes and methods of the result that are tested in its place: `rowcount = "rows"`."""
     runs: tuple[str, ...] = ()

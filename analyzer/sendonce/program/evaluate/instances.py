@@ -152,7 +152,8 @@ class Instances:
             elif entry.value == "receiver" and isinstance(func, Attr):
                 yield from self.types(func.base)
             elif entry.value == "element" and isinstance(func, Attr):
-                yield from self.types(Element(func.base))
+                owner = func.base.receiver if isinstance(func.base, Super) else func.base
+                yield from self.types(Element(owner))
             elif entry.value.startswith("argument"):
                 given = arguments.argument(self.evaluator, call, entry.value.removeprefix("argument"))
                 yield from self.types(given) if given is not None else ()
