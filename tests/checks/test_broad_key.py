@@ -29,6 +29,10 @@ class Notice(models.Model):
         unique_together = ("customer", "kind", "order")
 
 
+class Reader(models.Model):
+    email = models.EmailField(unique=True)
+
+
 class Told(models.Model):
     customer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     kind = models.CharField(max_length=9)
@@ -43,7 +47,7 @@ import resend
 from celery import shared_task
 from django.contrib.auth import get_user_model
 from django.core.mail import send_mail
-from .models import Notice, Order, Told
+from .models import Notice, Order, Reader, Told
 
 User = get_user_model()
 kv = redis.Redis()
@@ -68,6 +72,13 @@ def hello(user):
 
 """
 SILENT = {
+    "a person who is new": """
+@shared_task
+def job(request, address):
+    reader, new = Reader.objects.get_or_create(email=address)
+    if new:
+        send_mail("Please answer", request.order_id, None, [reader.email])
+""",
     "the order": """
 @shared_task
 def job(order_id):

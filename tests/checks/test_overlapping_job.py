@@ -109,6 +109,49 @@ def test_silent(body: str, tmp_path: Path) -> None:
     assert findings(scheduled(body), tmp_path, "SO404", "SO408") == []
 
 
+TAKEN = """
+from contextlib import contextmanager
+
+
+@contextmanager
+def taken(name, seconds=600):
+    got = kv.set(name, 1, nx=True, ex=seconds)
+    try:
+        yield got
+    finally:
+        if got:
+            kv.delete(name)
+
+
+"""
+UNDER = {
+    "a selection": """
+    with taken("letters") as got:
+        if got:
+            for letter in Letter.objects.filter(told_at=None):
+                tell(letter)
+                letter.mark_told()
+""",
+    "a test in the loop": """
+    with taken("letters") as got:
+        if not got:
+            return
+        for letter in Letter.objects.filter(active=True):
+            if letter.told_at is None:
+                tell(letter)
+                letter.told_at = timezone.now()
+                letter.save()
+""",
+}
+
+
+@pytest.mark.parametrize("body", UNDER.values(), ids=UNDER)
+def test_a_context_manager_that_tells_whether_it_holds_the_lock(body: str, tmp_path: Path) -> None:
+    files = scheduled(body)
+    files["shop/tasks.py"] = files["shop/tasks.py"].replace("@shared_task\ndef job", f"{TAKEN}@shared_task\ndef job")
+    assert findings(files, tmp_path, "SO302", "SO303", "SO404", "SO408") == []
+
+
 @pytest.mark.parametrize("body", FAULTY.values(), ids=FAULTY)
 def test_stands_at_the_selection(body: str, tmp_path: Path) -> None:
     files = scheduled(body)

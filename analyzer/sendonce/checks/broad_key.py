@@ -53,7 +53,7 @@ CODE, NAME = "SO305", "broad-key"
 
 HOUR = 3600
 _ONCE = re.compile(
-    r"welcome|verif|activat|onboard|sign_?-?up|confirm_?-?(?:e_?)?-?mail|confirm_?-?address|e?mail_?-?confirm"
+    r"welcome|verif|validat|activat|opt_?-?in|onboard|sign_?-?up|confirm_?-?(?:e_?)?-?mail|confirm_?-?address|e?mail_?-?confirm"
     r"|throttl|rate_?-?limit|cool_?-?down|debounce",
     re.IGNORECASE,
 )
@@ -94,6 +94,8 @@ class Broad:
         told = [one for one in outside if not _is_constant(one)]
         if not here or not told or any(one.entry is not None for one in (*here, *told)):
             return False
+        if path.mail.guard is not None and self.persons.are_rows_of(path.mail.guard.prefix):
+            return False  # the event is that the person is new
         if not self._are_persons(here) and not self._are_persons(told):
             return False
         return self._has_event(path, use, [*here, *told]) and not self._is_once(path, use) and not self._is_short(use)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
@@ -112,8 +112,27 @@ class Claims:
 
     def _held(self, site: Site, scene: Scene) -> Reservation | None:
         """The lock that is held at a site around a check and a mark that stays."""
-        found = self.locks.held_at(site, scene)
+        found = self.locks.held_at(site, scene, self._given_back(scene))
         return None if found is None else self._standing(found, scene, len(scene.facts))
+
+    def _given_back(self, scene: Scene) -> Iterator[tuple[Reservation, int]]:
+        """The claims that are given back when the run ends, each with its fact: they hold as a lock does."""
+        within = any(isinstance(fact, h.Inside) for fact in scene.facts)
+        for index in range(len(scene.facts)):
+            found = self.of_fact(scene, index)
+            if found is not None and self.releases.given_back(found, scene):
+                yield found, index
+            elif found is None and within:
+                found = self._while_held.of_fact(scene, index)
+                if found is not None:
+                    yield found, index
+
+    @cached_property
+    def _while_held(self) -> Claims:
+        """The same questions while a context manager is entered: what it gives back when it is left is still held."""
+        held = Claims(self.evaluator, self.flows, self.linker, self.transactions, self.scopes)
+        held.outcomes.given_back = lambda claim, scene: False
+        return held
 
     def stored_at(self, site: Site) -> Guard | None:
         """The reservation that the new row is which the call at a site has made."""
@@ -212,6 +231,8 @@ class Claims:
         if any(lock.end is None for lock in self.locks.taken(scene)):
             return True
         if self._nearest_claim(site.held, site.function) is not None:
+            return True
+        if any(True for _ in self._given_back(scene)):
             return True
         decorated = self.evaluator.decorated(self.program.function(site.function))
         return any(self.locks.is_lock(part) for part in walk(decorated) if isinstance(part, Call))

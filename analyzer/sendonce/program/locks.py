@@ -6,8 +6,9 @@ is stored and a mark that changes what the check reads, both while the lock is h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from sendonce import facts
 from sendonce.program import held as h
@@ -73,9 +74,15 @@ class Locks:
         region = scene.facts[lock.start : lock.end]
         return self.marks.written(region, scene) | self._in_loops(scene, lock)
 
-    def held_at(self, site: Site, scene: Scene) -> Reservation | None:
-        """A lock that is still held at a site, checked before it and marked after it."""
-        for lock in self.taken(scene):
+    def held_at(
+        self, site: Site, scene: Scene, given_back: Iterable[tuple[Reservation, int]] = ()
+    ) -> Reservation | None:
+        """A lock that is still held at a site, checked before it and marked after it.
+
+        So holds a claim that is `given_back` at the end; each comes with the index of its fact.
+        """
+        claims = (Lock(one.call, index, None, False, True) for one, index in given_back if one.call is not None)
+        for lock in chain(self.taken(scene), claims):
             read = self.checked(scene, lock) if lock.end is None else frozenset()
             marked = read & self._written_after(site, scene, lock) if read else read
             if marked:

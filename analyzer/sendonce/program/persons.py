@@ -61,6 +61,15 @@ class Persons:
             case _:
                 return self._is_person(value)
 
+    def are_rows_of(self, model: str) -> bool:
+        """Whether the rows of a model of the tree are persons."""
+        home, _, name = model.rpartition(".")
+        module = self.evaluator.program.module_named(home) if home else None
+        if module is None or model not in module.classes:
+            return False
+        bases = self.evaluator.hierarchy.external_bases(model)
+        return words(name)[-1] in _PERSONS or any(base.startswith(_AUTH) for base in bases)
+
     def _is_person(self, value: Value) -> bool:
         """Whether a value is a row of a model of persons, or the logged-in user."""
         for cls in self.evaluator.types(value):
