@@ -57,8 +57,9 @@ from sendonce.checks.base import (
     triggers_of,
     worst,
 )
-from sendonce.findings import Confidence, Related, Severity
+from sendonce.findings import Confidence, Place, Related, Severity
 from sendonce.program.analysis import Analysis
+from sendonce.program.held import Site
 from sendonce.program.paths import Path
 
 CODE, NAME = "SO301", "no-reservation"
@@ -67,9 +68,11 @@ CODE, NAME = "SO301", "no-reservation"
 def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
     """One fault a send, over all triggers that reach it unguarded."""
     open_paths = [path for path in analysis.paths if is_open(path) and path not in explained]
-    for place, paths in by_place(open_paths, send_place).items():
+    sends = {path.send: send_place(path) for path in open_paths}
+    for place, paths in _once(by_place(open_paths, lambda path: _sent_at(path, sends))).items():
         severity = worst(map(_severity, paths))
         shown = [path for path in paths if _severity(path) == severity]
+        shown = [path for path in shown if _is_named(path)] or shown
         message = (
             f"{named(shown[0])} is sent with no reservation before it: {listed(triggers_of(shown))} can run twice "
             f"for one event ({_why(shown)}), and nothing on the way lets only one run send"
@@ -78,6 +81,7 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         if len(passing) == len(shown):
             message = f"{named(shown[0])} is sent twice if {listed(triggers_of(shown))} runs again later: {passing[0]}"
         related = [Related(trigger.place, f"{trigger.kind} {trigger.function}") for trigger in triggers_of(paths)]
+        related += [Related(other, "or sent here") for other in sorted({*map(send_place, paths)} - {place})]
         help = (
             "before the send, claim the event with something that only one run can win: a conditional update whose "
             "count is tested, an insert under a unique constraint whose conflict leaves, or SET NX / cache.add"
@@ -87,6 +91,48 @@ def check(analysis: Analysis, explained: frozenset[Path]) -> Iterator[Fault]:
         yield fault(
             analysis, (CODE, NAME), paths, place, function, severity, message, help, related, sure, shown_from=shown
         )
+
+
+def _sent_at(path: Path, sends: dict[Site, Place]) -> Place:
+    """Where the mail of a path is sent; one that nothing names is the mail at whose send its way begins."""
+    outer = None if _is_named(path) else next((site for site in path.sites() if site in sends), None)
+    return send_place(path) if outer is None else sends[outer]
+
+
+def _once(groups: dict[Place, list[Path]]) -> dict[Place, list[Path]]:
+    """The groups, with several calls by which one helper hands on mails that nothing names as one: the outermost.
+
+    A helper may hand a mail to one of several servers, or try another way when one fails: for its callers it is one.
+    """
+    found: dict[Place, list[Path]] = {}
+    for place, paths in sorted(groups.items(), key=lambda one: (_depth(one[1]), one[0])):
+        home = None if any(map(_is_named, paths)) else _of_same_mail(found, paths)
+        if home is None:
+            found[place] = list(paths)
+        else:
+            found[home].extend(paths)
+    return {place: found[place] for place in sorted(found)}
+
+
+def _of_same_mail(found: dict[Place, list[Path]], paths: list[Path]) -> Place | None:
+    """The group of nameless mails of the same triggers whose sends stand on the ways of these."""
+    triggers = triggers_of(paths)
+    for place, others in found.items():
+        if not any(map(_is_named, others)) and set(triggers) <= set(triggers_of(others)):
+            homes = {path.send.function for path in others}
+            if all(not homes.isdisjoint(path.functions()) for path in paths):
+                return place
+    return None
+
+
+def _is_named(path: Path) -> bool:
+    return path.mail.template is not None and bool(path.mail.template.value)
+
+
+def _depth(paths: list[Path]) -> int:
+    """How many calls the sends are from their triggers, at least."""
+    found = (path.functions().index(path.send.function) for path in paths if path.send.function in path.functions())
+    return min(found, default=0)
 
 
 _REPEATS = {
