@@ -84,9 +84,11 @@ def _fault(analysis: Analysis, place: Place, group: list[Repeated]) -> Fault:
     shown = min(paths, key=lambda path: path.length)
     first = group[0]
     assert first.batch is not None
+    after_error = any(one.repetition == first.repetition for one in analysis.repeating.of(first.path))
+    ends = "one of them fails" if after_error else "it is cut off between two of them"
     message = (
         f"{named(shown)} is sent to one after another inside a run that is repeated as a whole "
-        f"({first.repetition.note}): when one of them fails, those before it are mailed again"
+        f"({first.repetition.note}): when {ends}, those before it are mailed again"
     )
     help = "claim each item inside the loop before its mail, or make each item a job of its own"
     related = [Related(one.repetition.place, one.repetition.note) for one in group]

@@ -157,6 +157,8 @@ def _why(paths: list[Path]) -> str:
     trigger = triggers_of(paths)[0]
     if all(path.of_new_row for path in paths):
         return "each row that is made is one run"
+    if all(path.of_new_row or path.of_change for path in paths):
+        return "two saves that meet both find the change"
     return _REPEATS.get(trigger.kind, "nothing keeps its callers from calling it again")
 
 

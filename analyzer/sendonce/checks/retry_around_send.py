@@ -89,7 +89,10 @@ def _fault(analysis: Analysis, group: list[Repeated]) -> Fault:
     related = [Related(send_place(path), "sends here") for path in paths]
     function = analysis.program.function(shown.send.function).dotted
     rule = (CODE, NAME)
-    return fault(analysis, rule, paths, repetition.place, function, severity_of(paths), message, help, related, sure)
+    severity = severity_of(paths)
+    return fault(
+        analysis, rule, paths, repetition.place, function, severity, message, help, related, sure, shown_from=[shown]
+    )
 
 
 RULE = Rule(CODE, NAME, __doc__, check, replaces=("SO301",))

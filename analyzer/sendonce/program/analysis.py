@@ -299,8 +299,11 @@ def _from_start(analysis: Analysis, start: Start, entry: Entry) -> Iterator[Path
         if mail.transaction is None and not mail.escaped:
             mail = replace(mail, transaction=analysis.transactions.request_at(start, entry, mail))
         path = Path(start, mail, entry, to_staff=_is_to_staff(analysis, mail))
-        is_new = start.trigger.kind == "model_callback" and is_of_new_row(analysis.new_rows, path)
-        yield replace(path, of_new_row=True) if is_new else path
+        if start.trigger.kind == "model_callback":
+            is_new = is_of_new_row(analysis.new_rows, path)
+            changed = not is_new and is_of_new_row(analysis.new_rows.with_changed, path)
+            path = replace(path, of_new_row=is_new, of_change=changed)
+        yield path
 
 
 def _is_to_staff(analysis: Analysis, mail: Mail) -> bool:

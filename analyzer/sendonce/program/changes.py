@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 from sendonce import vocabulary as v
 from sendonce.program import held as h
@@ -53,6 +54,11 @@ class Changes:
         self._parameters = {
             name: entry for pack in self.packs.packs for entry in pack.change for name in entry.parameters
         }
+
+    @cached_property
+    def with_changed(self) -> Changes:
+        """The same questions, a changed field counted."""
+        return Changes(self.evaluator, self.flows, self.linker, self.connections)
 
     # ------------------------------------------------------------------ facts
 

@@ -26,6 +26,9 @@ class Path:
     of_new_row: bool = False
     """It starts in a callback and is gone only for a row that is new: once a row."""
 
+    of_change: bool = False
+    """It starts in a callback and is gone only where a field has changed."""
+
     to_staff: bool = False
     """It goes to addresses of the site's own staff."""
 

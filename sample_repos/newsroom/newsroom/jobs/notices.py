@@ -12,7 +12,7 @@ from ..models import Alert, Article, Comment, Follow, SentMail, now
 
 
 def mail_author(email, title):
-    send("author_online.txt", email, title=title)  # fault: SO301
+    send("author_online.txt", email, title=title)
 
 
 def alert_followers(article_id):
