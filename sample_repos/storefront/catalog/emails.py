@@ -3,7 +3,7 @@ from mailer.send import send_templated
 
 def tell_waiting(product):
     for alert in product.alerts.order_by("pk"):
-        send_templated("back_in_stock", alert.email, {"product": product})  # fault: SO301
+        send_templated("back_in_stock", alert.email, {"product": product})
 
 
 def send_announcement(product, subscriber):

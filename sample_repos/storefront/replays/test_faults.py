@@ -279,7 +279,7 @@ def test_shipping_notice_when_the_worker_dies_after_the_mail(
     assert mailbox.to(ANNA) == [f"Order {bought.reference} is on its way"] * times
 
 
-@pytest.mark.proves("SO105 catalog/models.py::save", "SO301 catalog/emails.py::tell_waiting")
+@pytest.mark.proves("SO105 catalog/models.py::save")
 def test_back_in_stock_again_when_only_the_price_changes(
     browser: Client, clerk: Client, mailbox: Mailbox, times: int
 ) -> None:
