@@ -23,13 +23,17 @@ from sendonce.program.stored_reads import StoredReads
 from sendonce.program.symbols import Function
 from sendonce.program.validators import Validators
 from sendonce.program.values import (
+    UNKNOWN,
     Attr,
     Call,
     ClassRef,
+    Const,
     Element,
     FunctionRef,
+    Item,
     Op,
     Param,
+    Seq,
     Some,
     Value,
 )
