@@ -165,6 +165,8 @@ class Callables:
 
     def _implementations(self, base: Value, name: str) -> Iterator[Callee]:
         """The methods of subclasses where the class of an object is known, which has no such method itself."""
+        if isinstance(base, Super):  # passes the methods of classes below by
+            return
         classes = [cls.id for cls in self.evaluator.types(base) if isinstance(cls, ClassRef)]
         below = [cls for id in classes for cls in self.evaluator.hierarchy.overriding(id, name)]
         for cls in dict.fromkeys(cls for cls in below if name in cls.methods):
