@@ -1056,3 +1056,41 @@ WEBHOOKS = {
 @pytest.mark.parametrize(("program", "expected"), WEBHOOKS.values(), ids=WEBHOOKS)
 def test_webhooks_and_controllers(program: str, expected: set[str], tmp_path: Path) -> None:
     assert triggers(program, tmp_path) == expected
+
+
+def test_a_command_called_like_another_function(tmp_path: Path) -> None:
+    program = """
+        --- shop/service.py
+        from .mail import receipt
+
+        def remind(order):
+            receipt(order)
+        --- shop/commands.py
+        import click
+        from .service import remind
+
+        @click.group(name="shop")
+        def cli():
+            pass
+
+        @cli.command("remind")
+        @click.option("--order", "order")
+        def remind_command(order):
+            remind(order)
+    """
+    assert triggers(program, tmp_path) == {"command shop.commands.remind_command"}
+
+
+def test_what_a_file_does_if_it_is_run_itself(tmp_path: Path) -> None:
+    program = """
+        --- shop/nightly.py
+        import sys
+        from .mail import receipt
+
+        def remind():
+            receipt(sys.argv)
+
+        if __name__ == "__main__":
+            remind()
+    """
+    assert triggers(program, tmp_path) == {"command shop.nightly"}

@@ -15,7 +15,18 @@ from sendonce.program.link.callables import MAX_NESTING
 from sendonce.program.link.choices import Choices
 from sendonce.program.link.edges import Crossing, Handed, Open, Reached, Register
 from sendonce.program.mentions import mentions
-from sendonce.program.values import Attr, Call, ClassRef, External, FunctionRef, Param, Value, substitute, unchanged
+from sendonce.program.values import (
+    Attr,
+    Call,
+    ClassRef,
+    Const,
+    External,
+    FunctionRef,
+    Param,
+    Value,
+    substitute,
+    unchanged,
+)
 
 
 class Registers:
@@ -36,7 +47,7 @@ class Registers:
         last = call.args[-1] if call.args else None
         for described, shape in decorators:
             for entry in self._entries(self.packs.trigger_decorators, self.packs.connect_decorators, shape):
-                if last is not None and _decorates(entry, described, call):
+                if last is not None and not isinstance(last, Const) and _decorates(entry, described, call):
                     yield Register(entry, described), last
         for entry in self._entries(self.packs.trigger_registers, self.packs.connect_registers, call.func):
             handler = arguments.first_argument(self.evaluator, call, entry.handler)
