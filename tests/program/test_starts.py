@@ -1094,3 +1094,18 @@ def test_what_a_file_does_if_it_is_run_itself(tmp_path: Path) -> None:
             remind()
     """
     assert triggers(program, tmp_path) == {"command shop.nightly"}
+
+
+def test_a_command_with_many_options(tmp_path: Path) -> None:
+    options = "\n".join(f'        @click.option("--option-{number}", "o{number}")' for number in range(9))
+    program = f"""
+        --- shop/commands.py
+        import click
+        from .mail import receipt
+
+        @click.command("remind")
+{options}
+        def remind_command(**options):
+            receipt(options)
+    """
+    assert triggers(program, tmp_path) == {"command shop.commands.remind_command"}

@@ -35,6 +35,8 @@ from sendonce.program.values import (
 
 MAX_NESTING = 5
 """Through how many wrappers a callable is followed."""
+MAX_DECORATORS = 20
+"""Through how many decorators of libraries: a command has one for each of its options."""
 
 
 class Callee(NamedTuple):
@@ -111,7 +113,7 @@ class Callables:
 
     # ------------------------------------------------------------------ callables
 
-    def callables(self, value: Value, depth: int = 0) -> Iterator[Callee]:
+    def callables(self, value: Value, depth: float = 0) -> Iterator[Callee]:
         """The project functions that calling a value runs, with leading arguments that it already holds."""
         if depth > MAX_NESTING:
             return
@@ -126,7 +128,7 @@ class Callables:
         if isinstance(value, Attr) and any(map(_is_plain_function, found)):
             yield from self._below(value, depth)
 
-    def _below(self, attribute: Attr, depth: int) -> Iterator[Callee]:
+    def _below(self, attribute: Attr, depth: float) -> Iterator[Callee]:
         """The functions that subclasses put in the place of one that stands in a class's attribute."""
         if not self._may_be_overridden(attribute.base):
             return
@@ -137,7 +139,7 @@ class Callables:
                 for callee in self.callables(Attr(Some(ClassRef(below.id)), attribute.name), depth + 1):
                     yield callee._replace(sure=weakest("medium", callee.sure), why="override")
 
-    def _callable(self, option: Value, depth: int) -> Iterator[Callee]:
+    def _callable(self, option: Value, depth: float) -> Iterator[Callee]:
         match option:
             case FunctionRef(receiver=receiver) if receiver is not None and self._may_be_overridden(receiver):
                 yield from self._overrides(option, receiver)
@@ -181,7 +183,7 @@ class Callables:
 
     # ------------------------------------------------------------------ results of calls
 
-    def _called(self, call: Call, depth: int) -> Iterator[Callee]:
+    def _called(self, call: Call, depth: float) -> Iterator[Callee]:
         """What the result of a call is as a callable: a partial, a wrapped or decorated function, an instance."""
         wrapped = self._wrapped(call)
         if wrapped is not None:
@@ -197,7 +199,7 @@ class Callables:
             # A library's decorator that no pack describes keeps the function.
             last = self.evaluator.resolve(call.args[-1])
             if isinstance(last, FunctionRef | Call):
-                yield from self.callables(last, depth + 1)
+                yield from self.callables(last, depth + MAX_NESTING / MAX_DECORATORS)
 
     def _wrapped(self, call: Call) -> tuple[Value, tuple[str, ...], tuple[Value, ...]] | None:
         """The callable inside a partial or wrapper, with the arguments that it adds."""
