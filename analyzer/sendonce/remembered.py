@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from time import perf_counter
@@ -58,8 +59,9 @@ def _keep(store: Store, key: bytes, report: Report, target: Target, settings: Se
         unchanged = _key(target, settings) == key
     except OSError:
         unchanged = False
-    if unchanged:
-        store.put(key, msgspec.msgpack.encode(report))
+    with suppress(UnicodeEncodeError):  # a name that is no UTF-8
+        if unchanged:
+            store.put(key, msgspec.msgpack.encode(report))
     store.save()
 
 

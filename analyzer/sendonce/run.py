@@ -193,8 +193,11 @@ def _not_found(analysis: Analysis, what: str | tuple[str, int]) -> str:
 
 
 def audit(target: Target, settings: Settings) -> Audit:
-    """The audit of a tree, notes included. Raises `UsageError`, `ConfigError` or `PackError` as `analyze` does."""
+    """The audit of a tree: notes are told, and what a baseline knows too.
+
+    Raises `UsageError`, `ConfigError` or `PackError` as `analyze` does.
+    """
     from sendonce.audit import audited
 
-    report, analysis = _reported(target, replace(settings, pedantic=True))
+    report, analysis = _reported(target, replace(settings, pedantic=True, baseline=None, since=""))
     return audited(target.root.name, analysis, report, __version__, commit_of(target.root))

@@ -5,6 +5,7 @@ The texts are in `scaffolds/`, one folder a framework; `{package}` in them is th
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -32,7 +33,7 @@ class Scaffold:
 
 def scaffold(framework: Framework, root: Path, name: str = NAME) -> Scaffold:
     """The files for a project at `root`. Raises `UsageError` where they have no place or one of them exists."""
-    if not name.isidentifier():
+    if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(f"--name: {name!r} is no name of a Python package")
     folder = _project(root) / name if framework == "django" else root
     made = [(folder / path, text.replace("{package}", name)) for path, text in _texts(framework, name)]

@@ -41,3 +41,13 @@ def test_a_file_and_an_empty_folder_are_refused(cli: Cli, tmp_path: Path) -> Non
     result = cli("audit", tmp_path / "empty", "-o", tmp_path / "a.html")
     assert result.code == 2
     assert "no Python files" in result.err
+
+
+def test_what_a_baseline_knows_is_told_all_the_same(cli: Cli, tmp_path: Path) -> None:
+    analysis_of(SHOP, tmp_path / "tree")
+    (tmp_path / "tree" / "sendonce.toml").write_text('baseline = "known.json"\n')
+    cli("audit", tmp_path / "tree", "-o", tmp_path / "a.json", "--no-cache", "--isolated")
+    assert cli("baseline", tmp_path / "tree", "--no-cache").code == 0
+    cli("audit", tmp_path / "tree", "-o", tmp_path / "b.json", "--no-cache")
+    first, second = (json.loads((tmp_path / name).read_text()) for name in ("a.json", "b.json"))
+    assert first["plan"] == second["plan"] != []

@@ -196,3 +196,8 @@ def test_a_long_log_takes_no_more_memory_than_a_short_one(root):
         return top
 
     assert peak(4_000) < 1.5 * peak(2_000)
+
+
+def test_a_line_that_names_another_mail_is_left_aside(laid):
+    rows = [line(SENT, run, order_id=7, template="mails/other.txt") for run in "ab"]
+    assert laid(*rows)["stats"]["known"] == 0

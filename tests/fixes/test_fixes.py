@@ -149,4 +149,22 @@ def test_a_file_that_changed_meanwhile_is_left_alone(project):
     with pytest.raises(Exception, match="has changed"):
         written(root, patch)
     assert (root / "shop/views.py").read_text() == "x = 1\n"
-    assert diff(patch).startswith("--- a/shop/views.py\n+++ b/shop/views.py\n")
+    assert diff(patch).startswith(b"--- a/shop/views.py\n+++ b/shop/views.py\n")
+
+
+@pytest.mark.parametrize("opened", ["transaction.atomic(using='other')", "transaction.atomic('other')"])
+def test_another_database_has_no_fix(project, opened):
+    root = project(f"{HEAD}def pay(request):\n    with {opened}:\n        receipt.delay(1)\n")
+    assert [finding.fix for finding in found(root, "SO201")] == [None]
+
+
+def test_a_durable_block_has_one(project):
+    root = project(f"{HEAD}def pay(request):\n    with transaction.atomic(durable=True):\n        receipt.delay(1)\n")
+    assert [finding.fix is None for finding in found(root, "SO201")] == [False]
+
+
+def test_what_would_not_compile_is_not_offered(project):
+    head = HEAD.replace("from django", "from __future__ import annotations; from django", 1)
+    views = f"{head}def pay(request):\n    with transaction.atomic():\n        receipt.delay(1)\n"
+    root = project(views)
+    assert repaired(root, unsafe=True) == views

@@ -68,9 +68,14 @@ def _mail(
     report: Report,
     repairs: Sequence[Repair],
 ) -> Mail:
-    about = (one for one in report.findings if not one.suppressed and _is_about(one, name, sends))
-    findings = tuple(sorted(about, key=lambda one: -SEVERITIES.index(one.severity)))
     over = ways(timelines, paths)
+    retries = {(step.place.path, step.place.line) for way in over for step in way.steps if step.hop == "retry"}
+    about = (
+        one
+        for one in report.findings
+        if not one.suppressed and (_is_about(one, name, sends) or (one.place.path, one.place.line) in retries)
+    )
+    findings = tuple(sorted(about, key=lambda one: -SEVERITIES.index(one.severity)))
     return Mail(
         number=0,
         name=name,

@@ -98,3 +98,5 @@ def _tell(count: int, file: Path, settings: Settings) -> None:
     configured = settings.baseline is not None and settings.baseline.resolve() == file.resolve()
     option = "" if configured else f" --baseline {file}"
     tell(f"sendonce: {file} knows {plural(count, 'finding')}; `sendonce check{option}` reports what comes on top")
+    if not configured:
+        tell(f'sendonce: with `baseline = "{file.name}"` in the configuration every check, in CI too, leaves them out')

@@ -21,7 +21,7 @@ from sendonce.cli.options import (
     tell_remarks,
     tell_unresolved,
 )
-from sendonce.cli.streams import append, on_terminal, tell, write
+from sendonce.cli.streams import append, on_terminal, tell, write, write_bytes
 from sendonce.config import Settings, nearest
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
@@ -148,6 +148,8 @@ def command(
     PATH is a folder (default: the current one) or files of a project. Files limit what is
     reported, not what is analysed.
     """
+    if only_here["since"] == "":
+        raise UsageError("--since needs a revision, and got an empty text (is a variable of your CI empty?)")
     common = Common(config, isolated, rules, cache_dir, no_cache, jobs, color, quiet, verbose)
     choice = Choice(**only_here)
     target = target_of(paths)
@@ -214,7 +216,9 @@ def _repaired(target: Target, report: Report, choice: Choice, common: Common) ->
 
     made = patches(report.findings, Sources(target.root).source, choice.unsafe_fixes)
     if choice.diff:
-        write("".join(diff(patch) for patch in made), choice.output_file)
+        write_bytes(b"".join(diff(patch) for patch in made), choice.output_file)
+        if not made:
+            tell("sendonce: none of the findings has a repair that only moves a call (see --unsafe-fixes)")
         return int(bool(made))
     for patch in made:
         written(target.root, patch)

@@ -34,7 +34,8 @@ def command(code: str | None) -> int:
     if below and code.upper().startswith("SO"):
         _list(below)
         return 0
-    hint = nearest(code, [text for rule in rules for text in (rule.code.lower(), rule.name)])
+    asked = code.upper() if code.upper().startswith("SO") else code
+    hint = nearest(asked, [text for rule in rules for text in (rule.code, rule.name)])
     raise UsageError(f"no rule has the code or name {code!r}{hint}; `sendonce explain` lists all")
 
 

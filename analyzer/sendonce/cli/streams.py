@@ -33,11 +33,22 @@ def write(text: str, file: Path | None) -> None:
         try:
             file.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
         except OSError as error:
-            raise UsageError(f"--output-file: {file} cannot be written: {error.strerror}") from error
+            raise UsageError(f"{file} cannot be written: {error.strerror}") from error
         return
     if sys.stdout is None:
         raise UsageError("standard output is closed: give --output-file")
     click.echo(text, nl=False, color=True)
+
+
+def write_bytes(content: bytes, file: Path | None) -> None:
+    """Prints bytes as they are, or puts them into a file; raises `UsageError` if that cannot be written."""
+    if file is None:
+        click.echo(content, nl=False)
+        return
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def append(text: str, file: Path) -> None:

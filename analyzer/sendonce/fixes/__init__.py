@@ -6,16 +6,18 @@ has exactly the shape that it changes; a finding without one is repaired by hand
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from sendonce.findings import Finding, Fix
-from sendonce.fixes.base import Repair, mended, with_imports
+from sendonce.fixes.base import Repair, is_sound, mended, with_imports
 from sendonce.fixes.defer import DEFER
 from sendonce.fixes.reorder import REORDER
 
 Read = Callable[[str], bytes | None]
 """The bytes of a file of the tree, None if it cannot be read."""
+_OTHER_DATABASE = re.compile(rb"""atomic\(\s*(?!\)|durable|savepoint|$)|\busing\b""")
 REPAIRS: tuple[Repair, ...] = (DEFER, REORDER)
 
 
@@ -37,7 +39,10 @@ def offered(findings: Iterable[Finding], read: Read) -> tuple[Finding, ...]:
 def _with_fix(finding: Finding, read: Read) -> Finding:
     repair = _repair_for(finding)
     source = read(finding.place.path) if repair is not None else None
-    if repair is None or source is None or mended(repair, finding, source) is None:
+    changed = mended(repair, finding, source) if repair is not None and source is not None else None
+    if repair is None or source is None or changed is None or not _is_for_default(finding, read):
+        return finding
+    if not is_sound(source, with_imports(changed, repair.imports)):
         return finding
     return replace(finding, fix=Fix(repair.safe(finding), repair.title))
 
@@ -68,7 +73,17 @@ def _patch(path: str, findings: list[Finding], read: Read) -> Patch | None:
             after = changed
             imports += repair.imports
             done.append(finding)
-    return Patch(path, before, with_imports(after, imports), tuple(reversed(done))) if done else None
+    after = with_imports(after, imports)
+    return Patch(path, before, after, tuple(reversed(done))) if done and is_sound(before, after) else None
+
+
+def _is_for_default(finding: Finding, read: Read) -> bool:
+    """Whether the transaction is opened with no word of a database: `on_commit` without one means the default."""
+    for step in finding.trace:
+        lines = (read(step.place.path) or b"").splitlines() if step.hop == "transaction" else []
+        if any(_OTHER_DATABASE.search(line) for line in lines[step.place.line - 1 : step.place.line + 2]):
+            return False
+    return True
 
 
 def _repair_for(finding: Finding) -> Repair | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -77,6 +78,21 @@ def _call(statement: cst.SimpleStatementLine) -> cst.Call | None:
         return None
     value = only.value.expression if isinstance(only.value, cst.Await) else only.value
     return value if isinstance(value, cst.Call) else None
+
+
+def is_sound(before: bytes, after: bytes) -> bool:
+    """Whether a changed file still compiles, if it did before; nothing of it is run."""
+    return not _compiles(before) or _compiles(after)
+
+
+def _compiles(source: bytes) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "<file>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def mended(repair: Repair, finding: Finding, source: bytes) -> bytes | None:

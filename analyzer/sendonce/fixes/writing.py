@@ -12,7 +12,7 @@ from pathlib import Path
 from sendonce.errors import UsageError
 from sendonce.fixes import Patch
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+$")
+_LINE = re.compile(rb"[^\n]*\n|[^\n]+$")
 
 
 def written(root: Path, patch: Patch) -> None:
@@ -38,9 +38,9 @@ def written(root: Path, patch: Patch) -> None:
         raise UsageError(f"{patch.path} cannot be repaired: {error.strerror}") from error
 
 
-def diff(patch: Patch) -> str:
-    """The change as a unified diff that `patch -p1` and `git apply` take."""
-    before, after = (_LINE.findall(text.decode("utf-8", "surrogateescape")) for text in (patch.before, patch.after))
-    lines = difflib.unified_diff(before, after, f"a/{patch.path}", f"b/{patch.path}")
-    ended = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-    return "".join(ended)
+def diff(patch: Patch) -> bytes:
+    """The change as a unified diff that `patch -p1` and `git apply` take, in the encoding of the file."""
+    before, after = _LINE.findall(patch.before), _LINE.findall(patch.after)
+    name = patch.path.encode("utf-8", "surrogateescape")
+    lines = difflib.diff_bytes(difflib.unified_diff, before, after, b"a/" + name, b"b/" + name)
+    return b"".join(line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in lines)

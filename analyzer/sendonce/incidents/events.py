@@ -85,12 +85,18 @@ class _Reading:
                 found = Record("", line, {}) if place else None
             else:
                 place = self.patterns.of(found.message)
-            if found is not None and (place is not None or self._names_mail(found)):
+            if found is not None and (place is not None or self._names_mail(found)) and not self._names_other(found):
                 self.known += 1
                 yield self._row(found, place)
 
     def _names_mail(self, found: Record) -> bool:
         return any(found.values.get(name) in self.mails for name in self.names.mails)
+
+    def _names_other(self, found: Record) -> bool:
+        """Whether a line names the template of another mail: one helper logs for many."""
+        names = (name for name in self.names.mails if name.startswith("template"))
+        named = [found.values[name] for name in names if name in found.values]
+        return bool(named) and self.mails.isdisjoint(named)
 
     def _row(self, found: Record, place: Place | None) -> tuple[object, ...]:
         values = found.values

@@ -124,6 +124,6 @@ def _row(entry: Entry, count: int) -> dict[str, Any]:
 def _entry(row: Any) -> tuple[Entry, int]:
     texts = [row[key] or "" for key in ("path", "code", "function", "template", "text")]
     count = row["count"]
-    if not all(isinstance(text, str) for text in texts) or not isinstance(count, int) or count < 1:
+    if not all(isinstance(text, str) for text in texts) or not isinstance(count, int) or not 0 < count < 10**9:
         raise ValueError(f"{row}")
     return Entry(*texts), count

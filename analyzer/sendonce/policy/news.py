@@ -45,7 +45,9 @@ class News:
         kept, stale = list(findings), 0
         if self.baseline is not None:
             kept, unused = self.baseline.subtract(findings, self.sources.root, self.sources.lines)
-            stale = unused.total() if is_whole else 0
+            # a part of the project finds a part of what its baseline knows
+            within = self.baseline.file.resolve().parent.is_relative_to(self.sources.root)
+            stale = unused.total() if is_whole and within else 0
         left = kept if self.changed is None else self._changed(kept, self.changed, before)
         return New(
             tuple(left),

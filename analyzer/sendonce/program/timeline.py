@@ -75,7 +75,7 @@ class Timelines:
         return Timeline(
             path,
             steps,
-            tuple(one for one in self.findings if _rests_on(one, path)),
+            tuple(one for one in self.findings if _rests_on(one, path, steps)),
             tuple(Logged(place_of(site), self._pieces(site)) for site in lines),
             self.analysis.log_lines.names(site.call for site in lines),
         )
@@ -185,11 +185,18 @@ def _shown(value: Value) -> str:
     return ""
 
 
-def _rests_on(finding: Finding, path: Path) -> bool:
-    """Whether a finding speaks of the mail and the trigger of a path."""
+def _rests_on(finding: Finding, path: Path, steps: tuple[Step, ...]) -> bool:
+    """Whether a finding speaks of the trigger of a path and its mail, or stands at what repeats the path.
+
+    A retry that many mails share is told once, with one of them.
+    """
     template = path.mail.template
     same_mail = finding.template is None or (template is not None and finding.template == template.value)
-    return same_mail and path.trigger in finding.triggers
+    shared = any(
+        step.hop == "retry" and step.place.path == finding.place.path and step.place.line == finding.place.line
+        for step in steps
+    )
+    return (same_mail or shared) and path.trigger in finding.triggers
 
 
 # ---------------------------------------------------------------------- which paths are meant

@@ -57,6 +57,8 @@ def _second(event: Event, timelines: Sequence[Timeline]) -> str:
     if len(first.ways) != 1 or len(second.ways) != 1:
         return "The second may have come by the same way or by another: log the id of the run and of the event."
     timeline = timelines[first.ways[0]]
+    if not first.run or not second.run:
+        return "The second came by the same way: a retry or a second trigger, which no id of a run tells apart."
     if first.run and first.run == second.run:
         again = next((step.note for step in timeline.steps if step.hop == "retry"), "")
         return f"The second is the same run again{f': {visible(again)}' if again else ''}."
