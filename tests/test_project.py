@@ -24,4 +24,7 @@ def test_ci_finds_the_test_command_of_the_readme():
     extract = next(line for line in (ROOT / ".ci" / "run").read_text().splitlines() if line.startswith("tests="))
     script = f'{extract}; printf "%s" "$tests"'
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert re.fullmatch(r"python3 -m venv \.venv && .* --editable '\.\[test,samples\]' && \S+ -m pytest", done.stdout)
+    assert re.fullmatch(
+        r"python3 -m venv \.venv && .* --editable '\.\[test,samples\]' && \S+ -m pytest -n 2 --dist loadfile",
+        done.stdout,
+    )
