@@ -333,3 +333,12 @@ EXAMPLES = [
 def test_every_example_is_python_with_a_hit(example: str) -> None:
     ast.parse(example)
     assert any(line.endswith("# hit") for line in example.splitlines())
+
+
+def test_a_folder_that_cannot_be_searched_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "rglob", refuse)
+    with pytest.raises(PackError, match="cannot be searched"):
+        load_packs([tmp_path])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from sendonce import checks, policy
+from sendonce import checks, fixes, policy
 from sendonce.config import Settings, nearest
 from sendonce.discovery import Sources
 from sendonce.errors import UsageError
@@ -63,7 +63,7 @@ def _reported(target: Target, settings: Settings) -> tuple[Report, Analysis]:
     mails = {send.template.value or "" for send in analysis.inventory.sends}
     report = Report(
         root=str(target.root),
-        findings=_with_fixes(new.findings, sources),
+        findings=fixes.offered(new.findings, sources.source),
         inventory=analysis.inventory,
         problems=tuple(sorted({*sources.problems, *left_out, *analysis.problems})),
         stats=replace(analysis.stats, files=len(sources.files), seconds=perf_counter() - started),
@@ -83,19 +83,6 @@ def _before(earlier: Sources, packs: Packs, settings: Settings) -> tuple[list[Fi
     with paused_collector():
         analysis = analyse(earlier, packs, settings)
         return policy.shown(_judged(analysis, earlier, settings), earlier, settings), earlier
-
-
-_MENDABLE = frozenset({"SO201", "SO202", "SO203"})
-"""Rules of which a finding may have a mechanical repair; without one, libcst is not imported."""
-
-
-def _with_fixes(findings: tuple[Finding, ...], sources: Sources) -> tuple[Finding, ...]:
-    """The findings, with the mechanical repairs that there are."""
-    if _MENDABLE.isdisjoint(finding.code for finding in findings):
-        return findings
-    from sendonce import fixes
-
-    return fixes.offered(findings, sources.source)
 
 
 def _judged(analysis: Analysis, sources: Sources, settings: Settings) -> list[Finding]:
@@ -180,7 +167,8 @@ def _log_names(packs: Packs) -> LogNames:
         runs,
         events,
         frozenset(name for row in rows for name in row.recipient),
-        frozenset(name for row in rows for name in row.what),
+        frozenset(name for row in rows for name in (*row.what, *row.template)),
+        frozenset(name for row in rows for name in row.template),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from sendonce.config import Settings
 from sendonce.discovery import Sources
 from sendonce.findings import Finding
-from sendonce.fixes import patches
+from sendonce.fixes import CODES, patches, repairs
 from sendonce.fixes.writing import diff, written
 from sendonce.run import analyze
 from sendonce.target import target_of
@@ -168,3 +168,7 @@ def test_what_would_not_compile_is_not_offered(project):
     views = f"{head}def pay(request):\n    with transaction.atomic():\n        receipt.delay(1)\n"
     root = project(views)
     assert repaired(root, unsafe=True) == views
+
+
+def test_the_rules_with_repairs_are_those_of_the_repairs():
+    assert frozenset().union(*(repair.codes for repair in repairs())) == CODES

@@ -164,6 +164,12 @@ def test_names_of_files_are_encoded() -> None:
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20b/%C3%BC%23%25.py"
 
 
+def test_a_text_of_the_tree_is_no_link() -> None:
+    (result,) = results(example(message="a [click](javascript:x) b", help="[c](1)", related=()))
+    assert "\\[click\\](javascript:x)" in result["message"]["text"]
+    assert "\\[c\\](1)" in result["message"]["text"]
+
+
 def test_what_is_suppressed_says_so() -> None:
     (result,) = results(example(suppressed=True))
     assert result["suppressions"] == [{"kind": "inSource"}]

@@ -174,10 +174,9 @@ def _fold_alike(nodes: dict[str, _Node], least: int) -> None:
     alike: dict[tuple[object, ...], list[str]] = {}
     for id, node in nodes.items():
         kind = node.what.partition(" ")[0]
-        before = frozenset(sources[id]) if sources[id] else frozenset(("",))
-        key = (node.lane, kind, bool(sources[id]), before if sources[id] else None, frozenset(node.marks))
         out = frozenset((target, hop) for target, (hop, _) in node.out.items())
-        alike.setdefault((*key, out, frozenset(node.codes)), []).append(id)
+        told = (frozenset(node.marks), frozenset(node.codes))
+        alike.setdefault((node.lane, kind, frozenset(sources[id]), out, *told), []).append(id)
     for group in alike.values():
         if len(group) >= least:
             first, *others = group

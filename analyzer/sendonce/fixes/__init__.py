@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sendonce.findings import Finding, Fix
-from sendonce.fixes.base import Repair, is_sound, mended, with_imports
-from sendonce.fixes.defer import DEFER
-from sendonce.fixes.reorder import REORDER
+
+if TYPE_CHECKING:
+    from sendonce.fixes.base import Repair
 
 Read = Callable[[str], bytes | None]
 """The bytes of a file of the tree, None if it cannot be read."""
 _OTHER_DATABASE = re.compile(rb"""atomic\(\s*(?!\)|durable|savepoint|$)|\busing\b""")
-REPAIRS: tuple[Repair, ...] = (DEFER, REORDER)
+CODES = frozenset({"SO201", "SO202", "SO203"})
+"""The rules of which a finding may have a repair: for all others libcst, slow to import, is not asked."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,24 @@ class Patch:
     findings: tuple[Finding, ...]
 
 
-def offered(findings: Iterable[Finding], read: Read) -> tuple[Finding, ...]:
+def offered(findings: tuple[Finding, ...], read: Read) -> tuple[Finding, ...]:
     """The findings, those that have a mechanical repair with what it is."""
+    if CODES.isdisjoint(finding.code for finding in findings):
+        return findings
     return tuple(_with_fix(finding, read) for finding in findings)
 
 
+def repairs() -> tuple[Repair, ...]:
+    """All repairs that there are."""
+    from sendonce.fixes.defer import DEFER
+    from sendonce.fixes.reorder import REORDER
+
+    return DEFER, REORDER
+
+
 def _with_fix(finding: Finding, read: Read) -> Finding:
+    from sendonce.fixes.base import is_sound, mended, with_imports
+
     repair = _repair_for(finding)
     source = read(finding.place.path) if repair is not None else None
     changed = mended(repair, finding, source) if repair is not None and source is not None else None
@@ -61,6 +75,8 @@ def patches(findings: Iterable[Finding], read: Read, unsafe: bool = False) -> tu
 
 
 def _patch(path: str, findings: list[Finding], read: Read) -> Patch | None:
+    from sendonce.fixes.base import is_sound, mended, with_imports
+
     before = read(path)
     if before is None:
         return None
@@ -87,4 +103,4 @@ def _is_for_default(finding: Finding, read: Read) -> bool:
 
 
 def _repair_for(finding: Finding) -> Repair | None:
-    return next((repair for repair in REPAIRS if repair.takes(finding)), None)
+    return next((repair for repair in repairs() if finding.code in repair.codes and repair.takes(finding)), None)

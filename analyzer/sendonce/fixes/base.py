@@ -18,12 +18,13 @@ from sendonce.findings import Finding, Place
 class Repair:
     """One kind of repair.
 
-    `takes` tells from the finding alone whether it may apply, `safe` whether it only moves the call;
-    `change` gives the changed module, None where the code has another shape. `imports` are the names that
-    the change may use, by module.
+    It is for the rules `codes`. `takes` tells from the finding alone whether it may apply, `safe` whether it
+    only moves the call; `change` gives the changed module, None where the code has another shape. `imports` are
+    the names that the change may use, by module.
     """
 
     title: str
+    codes: frozenset[str]
     takes: Callable[[Finding], bool]
     safe: Callable[[Finding], bool]
     change: Callable[[Tree, Finding], cst.Module | None]

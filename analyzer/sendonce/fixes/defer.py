@@ -14,7 +14,7 @@ _NEEDED = {name: origin for origin, name in _IMPORTS}
 def _takes(finding: Finding) -> bool:
     """A job or a mail that leaves inside a transaction that Django's code opens."""
     opened = [step.note for step in finding.trace if step.hop == "transaction"]
-    return finding.code in ("SO201", "SO202") and any(note.startswith("django.") for note in opened)
+    return any(note.startswith("django.") for note in opened)
 
 
 def _safe(finding: Finding) -> bool:
@@ -103,4 +103,5 @@ def _dotted(node: cst.BaseExpression | None) -> str:
     return node.value if isinstance(node, cst.Name) else ""
 
 
-DEFER = Repair("hand the call to transaction.on_commit", _takes, _safe, _change, _IMPORTS)
+_CODES = frozenset({"SO201", "SO202"})
+DEFER = Repair("hand the call to transaction.on_commit", _CODES, _takes, _safe, _change, _IMPORTS)

@@ -11,7 +11,7 @@ from sendonce.fixes.base import Repair, Tree
 
 
 def _takes(finding: Finding) -> bool:
-    return finding.code == "SO203"
+    return bool(finding.related)
 
 
 def _safe(finding: Finding) -> bool:
@@ -54,4 +54,4 @@ def _is_commit(tree: Tree, statement: cst.BaseStatement, lines: set[int]) -> boo
     return named and tree.line(statement) in lines
 
 
-REORDER = Repair("move the call behind the commit", _takes, _safe, _change)
+REORDER = Repair("move the call behind the commit", frozenset({"SO203"}), _takes, _safe, _change)

@@ -94,8 +94,7 @@ class _Reading:
 
     def _names_other(self, found: Record) -> bool:
         """Whether a line names the template of another mail: one helper logs for many."""
-        names = (name for name in self.names.mails if name.startswith("template"))
-        named = [found.values[name] for name in names if name in found.values]
+        named = [found.values[name] for name in self.names.templates if name in found.values]
         return bool(named) and self.mails.isdisjoint(named)
 
     def _row(self, found: Record, place: Place | None) -> tuple[object, ...]:

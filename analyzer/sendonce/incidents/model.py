@@ -15,6 +15,7 @@ class LogNames:
     events: frozenset[str]
     recipients: frozenset[str]
     mails: frozenset[str]
+    templates: frozenset[str]
 
 
 @dataclass(frozen=True)

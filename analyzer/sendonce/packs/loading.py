@@ -81,7 +81,10 @@ def rule_files(extra: Sequence[Path] = ()) -> tuple[tuple[str, Path], ...]:
 
 
 def _files_under(path: Path) -> Iterator[tuple[str, Path]]:
-    files = [path] if path.is_file() else sorted(path.rglob("*.toml"))
+    try:
+        files = [path] if path.is_file() else sorted(path.rglob("*.toml"))
+    except OSError as error:  # a folder below it that changes or may not be read
+        raise PackError(f"{path}: cannot be searched for rule packs: {error.strerror}") from error
     if not files:
         raise PackError(f"{path}: {'holds no rule packs' if path.is_dir() else 'no such file or directory'}")
     for file in files:

@@ -43,7 +43,7 @@ _FREE = """
     limit endless waits doubles longest redelivers scopes methods functions settings kinds lists after autocommits words
     weak_words managing gates event_id Webhook.headers RequestKey.headers hooks includes hosts paths meta table besides
     rounds
-    Setting.names correlation Log.event Log.recipient entity what addresses modules by every asked nested
+    Setting.names correlation Log.event Log.recipient Log.template entity what addresses modules by every asked nested
     mappings named
     refuses
 """

@@ -125,7 +125,7 @@ def trace(path: Path, program: Program) -> tuple[Step, ...]:
         site = crossing.site
         function = program.function(site.function).dotted
         steps.extend(_opened(opened, site))
-        if guard is not None and guard.function == site.function and Step_at(guard.path, guard.line) not in steps:
+        if guard is not None and guard.function == site.function:
             steps.append(Step("reservation", Place(guard.path, guard.line), guard.function, guard.note))
             guard = None
         steps.append(Step(crossing.hop, place_of(site), function))
@@ -144,7 +144,3 @@ def _opened(transactions: list[Transaction], site: Site) -> Iterator[Step]:
     for one in [one for one in transactions if one.site is site]:
         transactions.remove(one)
         yield Step("transaction", Place(one.path, one.line), one.function, one.note)
-
-
-def Step_at(path: str, line: int) -> Step:  # noqa: N802
-    return Step("reservation", Place(path, line), "")

@@ -6,6 +6,7 @@ What each property means: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -57,6 +58,7 @@ def _rule(code: str, report: Report, docs: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+_LINK = re.compile(r"[\[\]\\]")
 _SEVERITY = {"error": "error", "warning": "warning", "note": "recommendation"}
 
 
@@ -73,7 +75,7 @@ def _notification(problem: Problem) -> dict[str, Any]:
         where["region"] = {"startLine": problem.line}
     return {
         "level": "warning",
-        "message": {"text": visible(problem.message)},
+        "message": {"text": _plain(problem.message)},
         "locations": [{"physicalLocation": where}],
     }
 
@@ -83,14 +85,14 @@ def _result(finding: Finding, codes: list[str]) -> dict[str, Any]:
         "ruleId": finding.code,
         "ruleIndex": codes.index(finding.code),
         "level": finding.severity,
-        "message": {"text": f"{_sentence(finding.message)} Repair: {visible(finding.help)}"},
+        "message": {"text": f"{_sentence(finding.message)} Repair: {_plain(finding.help)}"},
         "locations": [_location(finding.place, finding.function)],
         "partialFingerprints": {FINGERPRINT: finding.fingerprint},
         "properties": _properties(finding),
     }
     if finding.related:
         result["relatedLocations"] = [
-            {"id": number, **_physical(one.place), "message": {"text": visible(one.note)}}
+            {"id": number, **_physical(one.place), "message": {"text": _plain(one.note)}}
             for number, one in enumerate(finding.related, 1)
         ]
     if finding.trace:
@@ -101,8 +103,13 @@ def _result(finding: Finding, codes: list[str]) -> dict[str, Any]:
     return result
 
 
+def _plain(text: str) -> str:
+    """Text in which no bracket begins a link: SARIF reads `[…](…)` in messages as one."""
+    return _LINK.sub(r"\\\g<0>", visible(text))
+
+
 def _sentence(text: str) -> str:
-    text = visible(text)
+    text = _plain(text)
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
@@ -116,7 +123,7 @@ def _properties(finding: Finding) -> dict[str, Any]:
 
 
 def _step(step: Step, number: int) -> dict[str, Any]:
-    text = " ".join(filter(None, (step.hop, visible(step.function), visible(step.note))))
+    text = " ".join(filter(None, (step.hop, _plain(step.function), _plain(step.note))))
     return {
         "executionOrder": number,
         "importance": "essential" if step.hop in _TELLING else "important",

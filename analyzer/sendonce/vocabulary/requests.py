@@ -53,3 +53,5 @@ class Log(Entry, frozen=True, kw_only=True):
     """Names that identify the object."""
     what: tuple[str, ...] = ()
     """Names that say which mail or event it was."""
+    template: tuple[str, ...] = ()
+    """Names of what holds the template of the mail: a line with another one there is of another mail."""
